@@ -1,0 +1,140 @@
+"""From Examples to targets and masks: the only room that knows about alignment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import DEP, HEAD, ORTH, SENT_START
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from .decode.sentences import cut_by_number, cut_overlong
+from .types import Ints
+
+
+@dataclass(frozen=True)
+class TreeTargets:
+    """Gold trees of a batch; one value per token, counted over all its Docs.
+
+    cuts: the gold sentences, without blank tokens.
+    starts: 1 where a sentence starts, 0 where none does, -1 where that is not known. The first
+        word of a Doc is always -1: there is nothing to learn.
+    heads: position of the head in its sentence, from 1; 0 at roots; -1 where there is no gold
+        head that the model could find.
+    labels: number of the label, -1 where there is none.
+    """
+
+    cuts: list[Ints]
+    starts: Ints
+    heads: Ints
+    labels: Ints
+
+
+def words_of(docs: Sequence[Doc]) -> list[Ints]:
+    """Per Doc, the numbers of its tokens that are not blank, counted over all Docs."""
+    words, offset = [], 0
+    for doc in docs:
+        blank = np.fromiter((t.is_space for t in doc), dtype=bool, count=len(doc))
+        words.append(np.flatnonzero(~blank).astype(np.int64) + offset)
+        offset += len(doc)
+    return words
+
+
+def tree_targets(
+    examples: Sequence[Example], labels: Mapping[str, int], max_length: int
+) -> TreeTargets:
+    """Targets for a dependency parser. Unknown labels and unaligned tokens have none."""
+    words = words_of([eg.predicted for eg in examples])
+    parts = [_aligned_tree(eg, labels) for eg in examples]
+    lengths = [len(eg.predicted) for eg in examples]
+    offsets = np.cumsum([0, *lengths])
+    heads = np.concatenate([[], *(p.heads + o * (p.heads >= 0) for p, o in zip(parts, offsets))])
+    starts = np.concatenate([[], *(p.starts for p in parts)]).astype(np.int64)
+    numbers = np.cumsum(starts == 1)
+    cuts = [
+        part
+        for doc_words in words
+        for sentence in cut_by_number(doc_words, numbers[doc_words])
+        for part in cut_overlong(sentence, max_length)
+    ]
+    for doc_words in words:
+        starts[doc_words[:1]] = -1
+    return TreeTargets(
+        cuts=cuts,
+        starts=starts,
+        heads=_sentence_heads(cuts, heads.astype(np.int64)),
+        labels=np.concatenate([[], *(p.labels for p in parts)]).astype(np.int64),
+    )
+
+
+def arc_labels(example: Example) -> set[str]:
+    """The labels of the gold tree."""
+    return {token.dep_ for token in example.reference if token.dep}
+
+
+def misaligned(example: Example) -> int:
+    """How many predicted tokens are not exactly one gold token."""
+    return 0 if _same_tokens(example) else int((~_one_to_one(example)).sum())
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """A gold tree on the predicted tokens; -1 is unknown, a root is its own head."""
+
+    heads: Ints
+    labels: Ints
+    starts: Ints
+
+
+def _aligned_tree(example: Example, labels: Mapping[str, int]) -> _Tree:
+    if _same_tokens(example):
+        gold = example.reference.to_array([HEAD, DEP, SENT_START]).astype(np.int64).reshape(-1, 3)
+        strings = example.reference.vocab.strings
+        heads = np.arange(len(gold)) + gold[:, 0]
+        # A token without a label has no head either: spaCy shows it as its own.
+        heads[gold[:, 1] == 0] = -1
+        names = [strings[int(dep)] for dep in gold[:, 1].view(np.uint64)]
+        starts = np.select([gold[:, 2] == 1, gold[:, 2] == -1], [1, 0], default=-1)
+    else:
+        aligned_heads, aligned_deps = example.get_aligned_parse(projectivize=False)
+        sure = _one_to_one(example)
+        names = [dep or "" for dep in aligned_deps]
+        heads = np.array(
+            [h if h is not None and d and s else -1 for h, d, s in zip(aligned_heads, names, sure)],
+            dtype=np.int64,
+        )
+        known = {1: 1, -1: 0}
+        starts = np.array([known.get(s, -1) for s in example.get_aligned_sent_starts()], np.int64)
+    numbers = np.array([labels.get(name, -1) for name in names], dtype=np.int64)
+    numbers[heads < 0] = -1
+    return _Tree(heads, numbers, starts.astype(np.int64))
+
+
+def _sentence_heads(cuts: list[Ints], heads: Ints) -> Ints:
+    """Token numbers of heads to positions in the sentence; -1 for heads outside of it."""
+    sentence = np.full(len(heads), -1, dtype=np.int64)
+    position = np.zeros(len(heads), dtype=np.int64)
+    for number, cut in enumerate(cuts):
+        sentence[cut] = number
+        position[cut] = np.arange(1, len(cut) + 1)
+    tokens = np.arange(len(heads))
+    known = (heads >= 0) & (sentence >= 0) & (sentence[heads] == sentence)
+    return np.where(known, np.where(heads == tokens, 0, position[heads]), -1)
+
+
+def _same_tokens(example: Example) -> bool:
+    predicted, reference = example.predicted, example.reference
+    return len(predicted) == len(reference) and bool(
+        (predicted.to_array(ORTH) == reference.to_array(ORTH)).all()
+    )
+
+
+def _one_to_one(example: Example) -> NDArray[np.bool_]:
+    """Per predicted token, whether it is exactly one gold token."""
+    forth, back = example.alignment.x2y, example.alignment.y2x
+    lengths = np.asarray(forth.lengths)
+    single = lengths == 1
+    partners = np.asarray(forth.data)[(np.cumsum(lengths) - lengths)[single]]
+    single[single] = np.asarray(back.lengths)[partners] == 1
+    return single

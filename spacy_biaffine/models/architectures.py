@@ -1,0 +1,69 @@
+"""Registered architectures: one short builder per component."""
+
+from functools import partial
+
+from thinc.api import Model
+
+from ..decode.mst import decode_trees
+from ..nn.parser import BiaffineParser, SentenceSplitter
+from ..types import DocEncoder
+from .parser_model import parser_model
+from .torch_layer import torch_layer
+
+
+def NormBiaffineParser(  # noqa: N802 (spaCy names architectures like classes)
+    tok2vec: DocEncoder,
+    lstm_layers: int = 1,
+    lstm_hidden: int = 400,
+    layer_norm: bool = False,
+    tag_size: int = 0,
+    arc_size: int = 500,
+    label_size: int = 100,
+    splitter_size: int = 128,
+    normalize: bool = True,
+    xavier_normal: bool = False,
+    max_length: int = 1000,
+    mixed_precision: bool = False,
+    nO: int | None = None,
+) -> Model:
+    """The dependency parser of "Dependency Parsing is More Parameter-Efficient with Normalization".
+
+    tok2vec: one vector per token; any encoder.
+    lstm_layers, lstm_hidden: N (0 to 10) bidirectional layers and their width per direction.
+    layer_norm: LayerNorm after each of them.
+    tag_size: width of the embedding of the tag that is on the Doc; 0 for none.
+    arc_size, label_size: width of the projections for arcs and labels.
+    splitter_size: hidden width of the sentence splitter.
+    normalize: scale arc scores by 1 / sqrt(arc_size); off, they are raw.
+    xavier_normal: draw projections and arc weights from a normal rather than uniform distribution.
+    max_length: longest sentence in words that is parsed as a whole. Memory grows as its square.
+    mixed_precision: half precision on a GPU.
+    nO: number of labels; set by the component.
+    """
+    if not 0 <= lstm_layers <= 10:
+        raise ValueError(f"lstm_layers must be 0 to 10, not {lstm_layers}.")
+    parser = partial(
+        BiaffineParser,
+        layers=lstm_layers,
+        hidden=lstm_hidden,
+        layer_norm=layer_norm,
+        tag_size=tag_size,
+        arc_size=arc_size,
+        label_size=label_size,
+        normalize=normalize,
+        xavier_normal=xavier_normal,
+    )
+    return parser_model(
+        tok2vec,
+        torch_layer(
+            "sentence_splitter",
+            partial(SentenceSplitter, hidden=splitter_size),
+            mixed_precision=mixed_precision,
+        ),
+        torch_layer(
+            "biaffine_parser", parser, mixed_precision=mixed_precision, decode=decode_trees
+        ),
+        max_length=max_length,
+        reads_tags=tag_size > 0,
+        nO=nO,
+    )

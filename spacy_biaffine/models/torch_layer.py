@@ -1,0 +1,205 @@
+"""The one bridge between Thinc and PyTorch.
+
+Padding, masks, device, dropout, precision and serialization of torch modules live here and
+nowhere else. A layer made by `torch_layer` reads `Sentences`, gives its module padded batches of
+sentences of similar length, and returns the module's scores batch by batch.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import srsly
+import torch
+from thinc.api import Model, get_torch_default_device, torch2xp, xp2torch
+from thinc.shims import PyTorchShim
+from thinc.types import Floats2d
+from torch import Tensor, nn
+
+from ..types import Ints, SentenceBatch, Sentences
+
+MAX_AREA = 2**17
+"""Largest padded area (sentences times words times words) of a batch of several sentences."""
+
+ScoresT = TypeVar("ScoresT")
+Backprop = Callable[[list[tuple[Tensor, ...]]], list[Floats2d]]
+
+
+@dataclass(frozen=True)
+class Scored(Generic[ScoresT]):
+    """The module's scores for one padded batch.
+
+    tokens: (B, n) which token stands where, counted over all Docs; -1 where there is padding.
+    """
+
+    tokens: Ints
+    scores: ScoresT
+
+
+def torch_layer(
+    name: str, build: Callable[..., nn.Module], *, mixed_precision: bool = False, **options: Any
+) -> Model[Sentences, list[Scored[Any]]]:
+    """A Thinc layer around a torch module that is built once its sizes are known.
+
+    build: makes the module from sizes. They are given to `build_module` when the component is
+        initialized, and stored with the weights, so that a saved layer loads by itself.
+    mixed_precision: run the module in half precision on a GPU; scores come back in float32.
+    options: keyword arguments for the module's `predict`.
+
+    Training calls `module(batch)`, prediction `module.predict(batch, **options)`. The gradient
+    that the backprop callback takes is a list of tuples of tensors, like the scores.
+    """
+    return Model(
+        name,
+        _forward,
+        shims=[LazyShim(build, mixed_precision)],
+        attrs={"predict_options": options, "dropout_rate": 0.0},
+    )
+
+
+def build_module(layer: Model, **sizes: int) -> None:
+    """Make the layer's module, its weights drawn anew."""
+    layer.shims[0].build(sizes)
+
+
+class LazyShim(PyTorchShim):
+    """A torch module that is made late, and saved with the sizes that it was made from."""
+
+    def __init__(self, build: Callable[..., nn.Module], mixed_precision: bool) -> None:
+        self._build = build
+        self._sizes: dict[str, int] | None = None
+        super().__init__(None, mixed_precision=mixed_precision)
+
+    @property
+    def module(self) -> nn.Module:
+        """The module. Raises ValueError before it is made."""
+        if self._model is None:
+            raise ValueError(
+                "The model has no weights yet: call nlp.initialize() with training examples, "
+                "or load a trained pipeline with spacy.load()."
+            )
+        return self._model
+
+    def build(self, sizes: dict[str, int]) -> None:
+        """Make the module on the current device."""
+        self._sizes = sizes
+        self._model = self._build(**sizes).to(get_torch_default_device())
+
+    def predict_batches(self, batches: list[SentenceBatch], options: dict[str, Any]) -> list[Any]:
+        """What the module predicts for each batch, dropout off."""
+        self.module.eval()
+        with self._autocast():
+            return [self.module.predict(batch, **options) for batch in batches]  # type: ignore[operator]
+
+    def score_batches(self, batches: list[SentenceBatch]) -> list[tuple[Tensor, ...]]:
+        """The module's scores for each batch, in float32, dropout on."""
+        self.module.train()
+        with self._autocast():
+            scores = [self.module(batch) for batch in batches]
+        return [type(each)(*(tensor.float() for tensor in each)) for each in scores]
+
+    def backpropagate(
+        self, x: Tensor, scores: list[tuple[Tensor, ...]], d_scores: list[tuple[Tensor, ...]]
+    ) -> Tensor:
+        """Add to the weights' gradients; return that of x. All zero after an overflow."""
+        outputs = [tensor for batch in scores for tensor in batch]
+        if not outputs:
+            return torch.zeros_like(x)
+        gradients = [tensor for batch in d_scores for tensor in batch]
+        gradients = self._grad_scaler.scale(gradients, inplace=True)
+        torch.autograd.backward(outputs, gradients)
+        filled = [t.grad for t in (x, *self.module.parameters()) if t.grad is not None]
+        if self._grad_scaler.unscale(filled):
+            for gradient in filled:
+                gradient.zero_()
+        return x.grad if x.grad is not None else torch.zeros_like(x)
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, enabled=self._mixed_precision)
+
+    def finish_update(self, optimizer: Any) -> None:
+        """Update the weights, where there are any."""
+        if self._model is not None:
+            super().finish_update(optimizer)
+
+    def to_bytes(self) -> bytes:
+        """Sizes and weights: tensors and plain data alone."""
+        weights = BytesIO()
+        if self._model is not None:
+            torch.save(self._model.state_dict(), weights)
+        return srsly.msgpack_dumps({"sizes": self._sizes, "weights": weights.getvalue()})
+
+    def from_bytes(self, bytes_data: bytes) -> "LazyShim":
+        """Make the module from the stored sizes and fill in its weights."""
+        stored = srsly.msgpack_loads(bytes_data)
+        self._sizes, self._model = stored["sizes"], None
+        if self._sizes is not None:
+            self.build(self._sizes)
+            device = get_torch_default_device()
+            weights = torch.load(BytesIO(stored["weights"]), map_location=device, weights_only=True)
+            self.module.load_state_dict(weights)
+            self._grad_scaler.to_(device)
+        return self
+
+
+def _forward(model: Model, inputs: Sentences, is_train: bool) -> tuple[list[Scored[Any]], Backprop]:
+    shim: LazyShim = model.shims[0]
+    for part in shim.module.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = model.attrs["dropout_rate"]
+    flat = xp2torch(model.ops.flatten(inputs.vectors), requires_grad=is_train, device=shim.device)
+    groups = list(_by_area(inputs.cuts))
+    batches = [_pad(flat, inputs.features, tokens) for tokens in groups]
+    if not is_train:
+        scores = shim.predict_batches(batches, model.attrs["predict_options"])
+        return _scored(groups, scores), _no_backprop
+
+    training_scores = shim.score_batches(batches)
+
+    def backprop(d_scores: list[tuple[Tensor, ...]]) -> list[Floats2d]:
+        gradient = shim.backpropagate(flat, training_scores, d_scores)
+        d_vectors = model.ops.asarray2f(torch2xp(gradient))
+        return model.ops.unflatten(d_vectors, [len(v) for v in inputs.vectors])
+
+    return _scored(groups, training_scores), backprop
+
+
+def _scored(groups: list[Ints], scores: list[Any]) -> list[Scored[Any]]:
+    return [Scored(tokens, batch) for tokens, batch in zip(groups, scores, strict=True)]
+
+
+def _no_backprop(d_scores: list[tuple[Tensor, ...]]) -> list[Floats2d]:
+    raise ValueError("Scores of a prediction have no gradient: call begin_update() instead.")
+
+
+def _by_area(cuts: list[Ints]) -> Iterator[Ints]:
+    """Sentences, longest first, in groups of bounded padded area: token numbers (B, n)."""
+    order = sorted((cut for cut in cuts if len(cut)), key=len, reverse=True)
+    while order:
+        longest = len(order[0])
+        size = max(1, MAX_AREA // longest**2)
+        yield _padded_numbers(order[:size])
+        order = order[size:]
+
+
+def _padded_numbers(cuts: list[Ints]) -> Ints:
+    tokens = np.full((len(cuts), len(cuts[0])), -1, dtype=np.int64)
+    for row, cut in zip(tokens, cuts, strict=True):
+        row[: len(cut)] = cut
+    return tokens
+
+
+def _pad(flat: Tensor, features: Mapping[str, Ints], tokens: Ints) -> SentenceBatch:
+    """Gather the tokens' vectors and features; number -1 reads the padding put at the end."""
+    at = torch.from_numpy(tokens).to(flat.device)
+    return SentenceBatch(
+        x=nn.functional.pad(flat, (0, 0, 0, 1))[at],
+        mask=at >= 0,
+        lengths=torch.from_numpy((tokens >= 0).sum(axis=1)),
+        features={
+            name: torch.from_numpy(np.append(values, -1)[tokens]).to(flat.device)
+            for name, values in features.items()
+        },
+    )

@@ -1,0 +1,141 @@
+"""The normalized biaffine parser and the sentence splitter that stands before it."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..types import Floats, Ints, SentenceBatch
+from .biaffine import ArcBiaffine, LabelBiaffine, Projection
+from .recurrent import BiLSTM, TagEmbedding
+
+TreeDecoder = Callable[[Floats, Ints], Ints]
+"""Arc log-probabilities (B, n, n + 1) and lengths (B,) to heads (B, n), 0 for the root."""
+
+
+class ArcScores(NamedTuple):
+    """Training scores. arcs: (B, n, n + 1), column 0 the root; labels: (B, n, L) at gold heads."""
+
+    arcs: Tensor
+    labels: Tensor
+
+
+class Arcs(NamedTuple):
+    """One parsed batch, (B, n) each: heads (0 for the root), labels, and their probabilities."""
+
+    heads: Ints
+    labels: Ints
+    head_probs: Floats
+    label_probs: Floats
+
+
+class BiaffineParser(nn.Module):
+    """Arc and label scores of the words of a sentence (paper, Section 4.2 and Figure 2).
+
+    Input vectors, with an embedding of the tag where wanted, go through N BiLSTM layers; a learned
+    root is put before the first word; two projections make heads and dependents for the arcs, two
+    more for the labels.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        labels: int,
+        tags: int,
+        *,
+        layers: int,
+        hidden: int,
+        layer_norm: bool,
+        tag_size: int,
+        arc_size: int,
+        label_size: int,
+        normalize: bool,
+        xavier_normal: bool,
+    ) -> None:
+        super().__init__()
+        self.tags = TagEmbedding(tags, tag_size) if tag_size else None
+        self.lstm = BiLSTM(width + tag_size, hidden, layers, layer_norm=layer_norm)
+        self.root = nn.Parameter(torch.randn(self.lstm.width))
+        sizes = {"arc": arc_size, "label": label_size}
+        self.projections = nn.ModuleDict(
+            {
+                f"{kind}_{role}": Projection(self.lstm.width, size, xavier_normal=xavier_normal)
+                for kind, size in sizes.items()
+                for role in ("head", "dependent")
+            }
+        )
+        self.arc = ArcBiaffine(arc_size, normalize=normalize, xavier_normal=xavier_normal)
+        self.label = LabelBiaffine(label_size, labels)
+
+    def forward(self, batch: SentenceBatch) -> ArcScores:
+        """Scores for training; the gold heads are ``batch.features["head"]``, -1 where unknown."""
+        words, with_root = self._states(batch)
+        heads = batch.features["head"].clamp(min=0)
+        return ArcScores(
+            self._arc_scores(batch, words, with_root), self._label_scores(words, with_root, heads)
+        )
+
+    @torch.inference_mode()
+    def predict(self, batch: SentenceBatch, decode: TreeDecoder) -> Arcs:
+        """Parse a batch. Arc scores leave the device once; label scores never do."""
+        words, with_root = self._states(batch)
+        arcs = torch.log_softmax(self._arc_scores(batch, words, with_root).float(), dim=-1)
+        log_probs = arcs.cpu().numpy()
+        heads = decode(log_probs, batch.lengths.numpy())
+        at = torch.from_numpy(heads).to(words.device)
+        scores = self._label_scores(words, with_root, at).float()
+        label_probs, labels = torch.softmax(scores, dim=-1).max(dim=-1)
+        head_probs = np.exp(np.take_along_axis(log_probs, heads[..., None], axis=-1)[..., 0])
+        return Arcs(heads, labels.cpu().numpy(), head_probs, label_probs.cpu().numpy())
+
+    def _states(self, batch: SentenceBatch) -> tuple[Tensor, Tensor]:
+        """(B, n, width) for the words, (B, n + 1, width) with the root before them."""
+        x = batch.x if self.tags is None else self.tags(batch.x, batch.features["tag"])
+        words = self.lstm(x, batch.lengths)
+        root = self.root.expand(len(words), 1, -1).to(words.dtype)
+        return words, torch.cat([root, words], dim=1)
+
+    def _arc_scores(self, batch: SentenceBatch, words: Tensor, with_root: Tensor) -> Tensor:
+        """(B, n, n + 1), the lowest number of the dtype at padding and at the word itself."""
+        heads = self.projections["arc_head"](with_root)
+        scores = self.arc(heads, self.projections["arc_dependent"](words))
+        n = words.shape[1]
+        itself = torch.eye(n, n + 1, dtype=torch.bool, device=words.device).roll(1, dims=1)
+        padding = nn.functional.pad(~batch.mask, (1, 0)).unsqueeze(1)
+        return scores.masked_fill(itself | padding, torch.finfo(scores.dtype).min)
+
+    def _label_scores(self, words: Tensor, with_root: Tensor, heads: Tensor) -> Tensor:
+        """(B, n, L): one arc a word, so that no n x n x L scores are ever made."""
+        projected = self.projections["label_head"](with_root)
+        index = heads.unsqueeze(-1).expand(-1, -1, projected.shape[-1])
+        return self.label(projected.gather(1, index), self.projections["label_dependent"](words))
+
+
+class StartScores(NamedTuple):
+    """starts: (B, n), above 0 where a sentence starts."""
+
+    starts: Tensor
+
+
+class SentenceSplitter(nn.Module):
+    """One score a word: above 0, it starts a sentence. A convolution over a window of words."""
+
+    window = 5
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.convolution = nn.Conv1d(width, hidden, self.window, padding=self.window // 2)
+        self.dropout = nn.Dropout(0.0)
+        self.output = nn.Linear(hidden, 1)
+
+    def forward(self, batch: SentenceBatch) -> StartScores:
+        """Scores for training."""
+        hidden = nn.functional.elu(self.convolution(batch.x.transpose(1, 2)))
+        return StartScores(self.output(self.dropout(hidden.transpose(1, 2))).squeeze(-1))
+
+    @torch.inference_mode()
+    def predict(self, batch: SentenceBatch) -> Floats:
+        """(B, n)"""
+        return self.forward(batch).starts.float().cpu().numpy()

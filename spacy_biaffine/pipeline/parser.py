@@ -1,0 +1,206 @@
+"""norm_biaffine_parser: dependency trees and sentence starts."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from spacy.attrs import DEP, HEAD, SENT_START, TAG
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Config, Model
+
+from ..annotations import register_token_score, set_token_scores
+from ..decode.sentences import attach_blanks
+from ..gold import TreeTargets, arc_labels, tree_targets
+from ..losses import binary_cross_entropy, cross_entropy, with_gradient
+from ..models.parser_model import ParserScores
+from ..nn.parser import ArcScores, StartScores
+from ..types import Ints, Parse, ParserInput
+from .base import Scorer, StructuredPipe
+
+DEFAULT_MODEL = """
+[model]
+@architectures = "spacy-biaffine.NormBiaffineParser.v1"
+lstm_layers = 1
+lstm_hidden = 128
+arc_size = 128
+label_size = 64
+
+[model.tok2vec]
+@architectures = "spacy.HashEmbedCNN.v2"
+pretrained_vectors = null
+width = 96
+depth = 4
+embed_size = 2000
+window_size = 1
+maxout_pieces = 3
+subword_features = true
+"""
+
+JOINT = "dep"
+"""Label of an arc that joins the parts of a sentence too long to be parsed as a whole."""
+
+
+@Language.factory(
+    "norm_biaffine_parser",
+    assigns=["token.dep", "token.head", "token.is_sent_start", "doc.sents"],
+    default_config={
+        "model": Config().from_str(DEFAULT_MODEL)["model"],
+        "store_scores": False,
+        "scorer": {"@scorers": "spacy-biaffine.parser_scorer.v1"},
+    },
+    default_score_weights={
+        "dep_uas": 0.0,
+        "dep_las": 1.0,
+        "dep_uas_nopunct": None,
+        "dep_las_nopunct": None,
+        "dep_las_universal": None,
+        "dep_las_per_type": None,
+        "sents_p": None,
+        "sents_r": None,
+        "sents_f": 0.0,
+    },
+)
+def make_parser(
+    nlp: Language, name: str, model: Model, store_scores: bool, scorer: Scorer | None
+) -> "NormBiaffineParser":
+    """Make a parser.
+
+    model: from `spacy-biaffine.NormBiaffineParser.v1`.
+    store_scores: keep the probability of each head and label, as `token._.head_prob` and
+        `token._.label_prob`.
+    scorer: the scoring method.
+    """
+    return NormBiaffineParser(nlp.vocab, model, name, store_scores=store_scores, scorer=scorer)
+
+
+class NormBiaffineParser(StructuredPipe):
+    """A graph-based dependency parser that splits sentences too.
+
+    Sentence starts that are on a Doc are kept; a Doc without them gets the parser's own. Every
+    sentence comes out as one tree with one root. Blank tokens hang on their neighbour, without
+    a label.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "norm_biaffine_parser",
+        *,
+        store_scores: bool = False,
+        scorer: Scorer | None = None,
+    ) -> None:
+        super().__init__(vocab, model, name, scorer=scorer)
+        self.store_scores = store_scores
+        self.cfg["tags"] = []
+        self._warned_tags = False
+
+    def gold_labels(self, example: Example) -> Iterable[str]:
+        """The labels of the gold tree."""
+        return arc_labels(example)
+
+    def prepare(self, example: Example) -> None:
+        """Collect the tags, where the model reads them."""
+        if self.model.attrs["reads_tags"]:
+            found = {token.tag_ for token in example.reference if token.tag}
+            self.cfg["tags"] = sorted(found.union(self.cfg["tags"]))
+            self.model.attrs["n_tags"] = len(self.cfg["tags"])
+
+    def update_model(self, examples: Sequence[Example]) -> float:
+        """Cross-entropy of sentence starts, heads, and labels at gold heads, each per word."""
+        docs = [eg.predicted for eg in examples]
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        targets = tree_targets(examples, numbers, self.model.attrs["max_length"])
+        features = {**self._features(docs), "head": targets.heads}
+        scores, backprop = self.model.begin_update(ParserInput(docs, targets.cuts, features))
+        loss, gradients = parser_loss(scores, targets)
+        backprop(gradients)
+        return loss
+
+    def predict(self, docs: Iterable[Doc]) -> list[Parse]:
+        """The parse of every Doc."""
+        docs = list(docs)
+        if not any(len(doc) for doc in docs):
+            empty = np.zeros(0, dtype=np.int64)
+            return [Parse(empty, empty, empty.astype("f"), empty.astype("f")) for _ in docs]
+        return self.model.predict(ParserInput(docs, None, self._features(docs)))
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[Parse]) -> None:
+        """Write heads, labels and sentence starts."""
+        strings = self.vocab.strings
+        deps = np.array([*map(strings.add, self.labels), strings.add(JOINT)], dtype=np.uint64)
+        for doc, parse in zip(docs, scores, strict=True):
+            if not len(doc):
+                continue
+            starts = doc.to_array(SENT_START) == 1
+            heads = attach_blanks(parse.heads, starts)
+            offsets = (heads - np.arange(len(doc))).astype(np.int64).view(np.uint64)
+            labels = np.where(parse.heads >= 0, deps[parse.labels], 0).astype(np.uint64)
+            doc.from_array([HEAD, DEP], np.stack([offsets, labels], axis=1))
+            if self.store_scores:
+                set_token_scores(doc, head_prob=parse.head_probs, label_prob=parse.label_probs)
+
+    def _features(self, docs: Sequence[Doc]) -> dict[str, Ints]:
+        """The number of the tag of each token, -1 without one, where the model reads tags."""
+        if not self.model.attrs["reads_tags"]:
+            return {}
+        strings = self.vocab.strings
+        numbers = {strings[tag]: number for number, tag in enumerate(self.cfg["tags"])}
+        tags = [int(tag) for doc in docs for tag in doc.to_array(TAG)]
+        if not any(tags) and not self._warned_tags:
+            self._warned_tags = True
+            warnings.warn(
+                f"[{self.name}] reads the tags of a Doc, and there are none. Put a tagger before "
+                f"it (in training, into [training] annotating_components), or set tag_size = 0.",
+                stacklevel=2,
+            )
+        return {"tag": np.array([numbers.get(tag, -1) for tag in tags], dtype=np.int64)}
+
+
+def parser_loss(
+    scores: ParserScores, targets: TreeTargets
+) -> tuple[float, tuple[list[tuple], list[tuple]]]:
+    """The sum of three losses, each averaged over its words, and the gradients of the scores."""
+    starts = _gather(targets.starts, [batch.tokens for batch in scores.starts])
+    heads = _gather(targets.heads, [batch.tokens for batch in scores.arcs])
+    labels = _gather(targets.labels, [batch.tokens for batch in scores.arcs])
+
+    def start_loss(batches: list[StartScores]) -> torch.Tensor:
+        each = [
+            binary_cross_entropy(batch.starts, _on(gold, batch.starts))
+            for batch, gold in zip(batches, starts, strict=True)
+        ]
+        return sum(each) / _count(starts)
+
+    def arc_loss(batches: list[ArcScores]) -> torch.Tensor:
+        each = [
+            cross_entropy(batch.arcs, _on(head, batch.arcs)) / _count(heads)
+            + cross_entropy(batch.labels, _on(label, batch.labels)) / _count(labels)
+            for batch, head, label in zip(batches, heads, labels, strict=True)
+        ]
+        return sum(each)
+
+    loss_starts, d_starts = with_gradient(start_loss, [batch.scores for batch in scores.starts])
+    loss_arcs, d_arcs = with_gradient(arc_loss, [batch.scores for batch in scores.arcs])
+    return loss_starts + loss_arcs, (d_starts, d_arcs)
+
+
+def _gather(targets: Ints, numbers: Sequence[Ints]) -> list[Ints]:
+    """Targets of padded batches; none where there is padding."""
+    return [np.append(targets, -1)[tokens] for tokens in numbers]
+
+
+def _count(targets: list[Ints]) -> int:
+    return max(1, sum(int((batch >= 0).sum()) for batch in targets))
+
+
+def _on(targets: Ints, scores: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(targets).to(scores.device)
+
+
+register_token_score("head_prob")
+register_token_score("label_prob")

@@ -1,0 +1,80 @@
+"""Shapes and aliases in one place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+DocEncoder = Model[list[Doc], list[Floats2d]]
+"""One vector per token: any tok2vec layer."""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What a torch layer reads: the vectors of some Docs, and how to cut them.
+
+    vectors: per Doc, (tokens, width).
+    cuts: per sentence, the numbers of its tokens, counted over all Docs one after the other.
+        Tokens in no cut are not seen by the module.
+    features: further inputs by name, one integer per token, counted like the cuts.
+    """
+
+    vectors: list[Floats2d]
+    cuts: list[Ints]
+    features: Mapping[str, Ints]
+
+
+@dataclass(frozen=True)
+class SentenceBatch:
+    """What a torch module reads: sentences of similar length, padded.
+
+    x: (batch, words, width), zero where there is padding.
+    mask: (batch, words) bool, True on words.
+    lengths: (batch,) int64 on the CPU, longest first.
+    features: by name, (batch, words) int64, -1 where there is padding.
+    """
+
+    x: "Tensor"
+    mask: "Tensor"
+    lengths: "Tensor"
+    features: Mapping[str, "Tensor"]
+
+
+@dataclass(frozen=True)
+class ParserInput:
+    """What a parser model reads.
+
+    docs: the Docs to parse.
+    cuts: their sentences (see `Sentences`); None lets the model find them.
+    features: "tag", and in training "head" (see `gold.TreeTargets`), one integer per token.
+    """
+
+    docs: list[Doc]
+    cuts: list[Ints] | None
+    features: Mapping[str, Ints]
+
+
+@dataclass(frozen=True)
+class Parse:
+    """The dependency tree of a Doc, one value per token.
+
+    heads: number of the head in the Doc, the token itself at a root, -1 where nothing was parsed.
+    labels: number of the label, -1 for an arc that joins the parts of an overlong sentence.
+    head_probs, label_probs: probabilities of head and label, in [0, 1].
+    """
+
+    heads: Ints
+    labels: Ints
+    head_probs: Floats
+    label_probs: Floats
