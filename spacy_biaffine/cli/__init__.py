@@ -1,0 +1,16 @@
+"""``python -m spacy biaffine ...``: spaCy imports this through its ``spacy_cli`` entry point.
+
+Commands import their heavy parts when they run, so that ``python -m spacy --help`` stays quick.
+"""
+
+import typer
+from spacy.cli._util import app as spacy_app
+
+from .convert import convert
+
+app = typer.Typer(
+    name="biaffine", help="Data and training tools of spacy-biaffine.", no_args_is_help=True
+)
+app.command("convert")(convert)
+
+spacy_app.add_typer(app)

@@ -1,0 +1,109 @@
+"""``python -m spacy biaffine convert``."""
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..formats.convert import Summary
+
+
+class Format(str, Enum):
+    """What to write."""
+
+    spacy = "spacy"
+    conllu = "conllu"
+
+
+def convert(
+    source: Annotated[
+        Path, typer.Argument(metavar="IN", help="CoNLL-U file, UD treebank folder, or .spacy file")
+    ],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="NAME.spacy or NAME.conllu, or a folder")
+    ],
+    n_sents: Annotated[
+        int,
+        typer.Option("--n-sents", "-n", min=1, help="Sentences to a Doc, never across '# newdoc'"),
+    ] = 1,
+    by_doc: Annotated[bool, typer.Option("--by-doc", help="One Doc for each '# newdoc'")] = False,
+    merge_mwt: Annotated[
+        bool,
+        typer.Option(
+            "--merge-mwt", help="One token for each multiword token: the text is as written"
+        ),
+    ] = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Leave out sentences that are not valid, and list them"),
+    ] = False,
+    lang: Annotated[
+        str | None,
+        typer.Option("--lang", "-l", help="Language code; by default from the file name, else xx"),
+    ] = None,
+    max_docs: Annotated[
+        int, typer.Option("--max-docs", min=1, help="Docs to a file; more make a folder of shards")
+    ] = 100_000,
+    to: Annotated[
+        Format | None, typer.Option("--to", help="What to write; by default as the file names say")
+    ] = None,
+) -> None:
+    """Convert CoNLL-U to .spacy files for training, and back.
+
+    A UD treebank folder gives train.spacy, dev.spacy and test.spacy, as far as present.
+
+    Example: python -m spacy biaffine convert UD_English-EWT corpus --n-sents 3
+
+    Back: python -m spacy biaffine convert corpus/dev.spacy dev.conllu
+    """
+    from functools import partial
+
+    from tqdm import tqdm
+    from wasabi import msg
+
+    from ..formats import convert as work
+
+    progress = partial(tqdm, unit=" docs", leave=False)
+    to_conllu = work.writes_conllu(source, target) if to is None else to is Format.conllu
+    try:
+        for file, out in work.plan(source, target, to_conllu=to_conllu):
+            if to_conllu:
+                summary = work.spacy_to_conllu(file, out, progress=progress)
+            else:
+                summary = work.conllu_to_spacy(
+                    file,
+                    out,
+                    lang=lang,
+                    n_sents=n_sents,
+                    by_doc=by_doc,
+                    merge_mwt=merge_mwt,
+                    skip_bad=skip_bad,
+                    max_docs=max_docs,
+                    progress=progress,
+                )
+            _show(summary)
+    except (ValueError, OSError) as error:
+        msg.fail(str(error), exits=1)
+
+
+def _show(summary: "Summary") -> None:
+    from wasabi import msg
+
+    report = summary.report
+    shards = len(summary.files)
+    where = summary.files[0] if shards == 1 else summary.files[0].parent
+    msg.good(f"{summary.source} -> {where}")
+    rows = [
+        ("sentences", report.sentences),
+        ("words", report.words),
+        ("multiword tokens", report.ranges),
+        ("empty nodes", report.empty_nodes),
+        ("docs", summary.docs),
+        ("files", shards),
+        *((f"skipped: {reason}", n) for reason, n in report.skipped.most_common()),
+    ]
+    msg.table([(name, f"{n:,}") for name, n in rows], aligns=("l", "r"))
+    for error in report.errors:
+        msg.warn(f"skipped {error}")

@@ -1,0 +1,72 @@
+"""The enhanced graph (column DEPS) of a Doc that comes from CoNLL-U."""
+
+import re
+from dataclasses import dataclass
+
+from spacy.tokens import Doc
+
+from .conllu_kept import KeptSentence, kept_sentences
+
+ROOT = -1
+
+_EDGE = re.compile(r"(\d+)(\.\d+)?:(.+)", re.ASCII | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class EnhancedEdge:
+    """head: token index in the Doc, or ROOT (-1). dependent: token index. label: as written."""
+
+    head: int
+    dependent: int
+    label: str
+
+
+@dataclass(frozen=True)
+class EnhancedGraph:
+    """Edges between words, by dependent, and the number of edges left out since one of their ends
+    is an empty node.
+    """
+
+    edges: list[EnhancedEdge]
+    at_empty_nodes: int
+
+
+def enhanced_edges(doc: Doc) -> EnhancedGraph:
+    """Edges of DEPS. Head and label part at the first colon: ``5:nmod:of`` has label ``nmod:of``.
+
+    Raises ValueError naming the sentence, where a cell of DEPS is malformed.
+    """
+    edges: list[EnhancedEdge] = []
+    at_empty_nodes = 0
+    for sentence in kept_sentences(doc):
+        if "deps" in sentence.data:
+            for word, cell in enumerate(sentence.cells("deps")):
+                found, left_out = _edges_of(sentence, word, cell)
+                edges += found
+                at_empty_nodes += left_out
+        for _, line in sentence.others():
+            cells = line.split("\t")
+            if "." in cells[0] and line[0] != "#" and cells[8] != "_":
+                at_empty_nodes += cells[8].count("|") + 1
+    return EnhancedGraph(edges, at_empty_nodes)
+
+
+def _edges_of(sentence: KeptSentence, word: int, cell: str) -> tuple[list[EnhancedEdge], int]:
+    edges: list[EnhancedEdge] = []
+    left_out = 0
+    n_words = sentence.end - sentence.start
+    for item in cell.split("|") if cell != "_" else ():
+        match = _EDGE.fullmatch(item)
+        if match is None or int(match[1]) > n_words:
+            comments = "; ".join(sentence.lines("comments"))
+            raise ValueError(
+                f"DEPS {item!r} of word {word + 1} is not HEAD:LABEL with HEAD from 0 to {n_words}"
+                f" or an empty node (sentence: {comments or 'without comments'})"
+            )
+        if match[2]:
+            left_out += 1
+            continue
+        head = int(match[1])
+        start = sentence.start
+        edges.append(EnhancedEdge(start + head - 1 if head else ROOT, start + word, match[3]))
+    return edges, left_out

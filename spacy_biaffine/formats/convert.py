@@ -1,0 +1,103 @@
+"""The work of ``spacy biaffine convert``: CoNLL-U -> .spacy and back, with counts."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spacy.tokens import Doc
+
+from .conllu import ReadReport, read_conllu, write_conllu
+from .docbin import MAX_DOCS, read_docbin, write_docbin
+from .treebank import find_splits, language_of, vocab_for
+
+
+@dataclass
+class Summary:
+    """What one conversion read and wrote."""
+
+    source: Path
+    report: ReadReport = field(default_factory=ReadReport)
+    docs: int = 0
+    files: list[Path] = field(default_factory=list)
+
+
+Progress = Callable[[Iterable[Doc]], Iterable[Doc]]
+
+
+def conllu_to_spacy(
+    source: Path,
+    target: Path,
+    *,
+    lang: str | None = None,
+    n_sents: int = 1,
+    by_doc: bool = False,
+    merge_mwt: bool = False,
+    skip_bad: bool = False,
+    max_docs: int = MAX_DOCS,
+    progress: Progress = iter,
+) -> Summary:
+    """Convert a CoNLL-U file to NAME.spacy, or to shards in NAME/ (see `write_docbin`).
+
+    lang: None takes it from the file's name. progress: wraps the Docs as they come.
+    Raises ConlluError on the first sentence that is not valid, unless skip_bad.
+    """
+    summary = Summary(source)
+    vocab = vocab_for(language_of(source) if lang is None else lang)
+    docs = read_conllu(
+        source,
+        vocab,
+        n_sents=n_sents,
+        by_doc=by_doc,
+        merge_mwt=merge_mwt,
+        skip_bad=skip_bad,
+        report=summary.report,
+    )
+    summary.files = write_docbin(progress(_counted(docs, summary)), target, max_docs=max_docs)
+    return summary
+
+
+def spacy_to_conllu(source: Path, target: Path, *, progress: Progress = iter) -> Summary:
+    """Convert a .spacy file, or a folder of shards, to one CoNLL-U file."""
+    summary = Summary(source)
+    docs = read_docbin(source, vocab_for("xx"))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    n_sentences = write_conllu(progress(_counted(docs, summary)), target)
+    summary.report.sentences = n_sentences
+    summary.files = [target]
+    return summary
+
+
+def writes_conllu(source: Path, target: Path) -> bool:
+    """Whether the names ask for CoNLL-U as output: TARGET says so, or else SOURCE."""
+    if target.suffix in (".spacy", ".conllu"):
+        return target.suffix == ".conllu"
+    if source.is_dir():
+        return not any(source.glob("*.conllu")) and any(source.glob("*.spacy"))
+    return source.suffix == ".spacy"
+
+
+def plan(source: Path, target: Path, *, to_conllu: bool) -> list[tuple[Path, Path]]:
+    """Which file goes where.
+
+    A treebank folder gives TARGET/train, TARGET/dev, TARGET/test; a file gives TARGET itself, or
+    TARGET/NAME where TARGET has no suffix.
+    Raises ValueError where source holds nothing to convert.
+    """
+    suffix = ".conllu" if to_conllu else ".spacy"
+    if not source.exists():
+        raise ValueError(f"{source} does not exist")
+    if source.suffix == suffix:
+        raise ValueError(f"{source} is {suffix} already; see --to")
+    if target.suffix not in ("", suffix):
+        raise ValueError(f"{target} must end in {suffix}, or be a folder")
+    if source.is_dir() and not to_conllu:
+        if target.suffix:
+            raise ValueError(f"{source} is a folder, so the output {target} must be a folder too")
+        return [(file, target / f"{split}.spacy") for split, file in find_splits(source).items()]
+    return [(source, target if target.suffix else target / f"{source.stem}{suffix}")]
+
+
+def _counted(docs: Iterable[Doc], summary: Summary) -> Iterator[Doc]:
+    for doc in docs:
+        summary.docs += 1
+        yield doc

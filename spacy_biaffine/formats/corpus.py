@@ -1,0 +1,153 @@
+"""Registered corpus readers whose examples have gold tokens and, if asked, given layers.
+
+A given layer (``given = ["sents", "tag"]``) stands on the predicted Doc before any component runs,
+so a component can be trained and evaluated with, say, gold sentences and gold tags as papers do.
+For a pipeline's own tokenization use spaCy's ``spacy.Corpus.v1``.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from .conllu import read_conllu
+from .docbin import read_docbin
+
+LAYERS: dict[str, list[int | str]] = {
+    "sents": ["SENT_START"],
+    "tag": ["TAG"],
+    "pos": ["POS"],
+    "morph": ["MORPH"],
+    "lemma": ["LEMMA"],
+    "ents": ["ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"],
+    "heads": ["HEAD", "DEP"],
+}
+
+
+class ConlluCorpus:
+    """Examples straight from a CoNLL-U file, or from all ``*.conllu`` files of a folder.
+
+    n_sents, by_doc, merge_mwt, skip_bad: as in `read_conllu`.
+    given: names of `LAYERS`. limit: at most so many examples, 0 for all.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        n_sents: int = 1,
+        by_doc: bool = False,
+        merge_mwt: bool = False,
+        skip_bad: bool = False,
+        given: Sequence[str] = (),
+        limit: int = 0,
+    ) -> None:
+        _check_layers(given)
+        self.path = Path(path)
+        self.n_sents = n_sents
+        self.by_doc = by_doc
+        self.merge_mwt = merge_mwt
+        self.skip_bad = skip_bad
+        self.given = list(given)
+        self.limit = limit
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Examples with gold tokens. Raises ConlluError, with file and line."""
+        docs = (
+            doc
+            for file in _conllu_files(self.path)
+            for doc in read_conllu(
+                file,
+                nlp.vocab,
+                n_sents=self.n_sents,
+                by_doc=self.by_doc,
+                merge_mwt=self.merge_mwt,
+                skip_bad=self.skip_bad,
+            )
+        )
+        return _examples(docs, self.given, self.limit)
+
+
+class GivenCorpus:
+    """Examples from a .spacy file, or from all .spacy files of a folder.
+
+    given: names of `LAYERS`.
+    gold_sents: one example for each gold sentence (a Doc without gold sentences stays whole).
+    limit: at most so many examples, 0 for all.
+    max_length: Docs of more tokens are cut into their gold sentences, and what is still longer is
+        left out; 0 for no limit.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        given: Sequence[str] = (),
+        gold_sents: bool = False,
+        limit: int = 0,
+        max_length: int = 0,
+    ) -> None:
+        _check_layers(given)
+        self.path = Path(path)
+        self.given = list(given)
+        self.gold_sents = gold_sents
+        self.limit = limit
+        self.max_length = max_length
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Examples with gold tokens."""
+        docs = self._cut(read_docbin(self.path, nlp.vocab))
+        return _examples(docs, self.given, self.limit)
+
+    def _cut(self, docs: Iterable[Doc]) -> Iterator[Doc]:
+        for doc in docs:
+            fits = not self.max_length or len(doc) <= self.max_length
+            if fits and not self.gold_sents:
+                yield doc
+            elif doc.has_annotation("SENT_START"):
+                for sent in doc.sents:
+                    if not self.max_length or len(sent) <= self.max_length:
+                        yield sent.as_doc()
+            elif fits:
+                yield doc
+
+
+def give(reference: Doc, given: Iterable[str]) -> Doc:
+    """A new Doc with the reference's tokens and the given layers alone."""
+    words: Any = reference.to_array("ORTH")
+    spaces: Any = None
+    if not reference.has_unknown_spaces:
+        spaces = reference.to_array("SPACY").astype(bool)
+    doc = Doc(reference.vocab, words=words, spaces=spaces)
+    # Heads before sentence starts: setting heads derives the starts anew.
+    for layer in sorted(given):
+        values: Any = reference.to_array(LAYERS[layer])
+        doc.from_array(LAYERS[layer], values)
+    return doc
+
+
+def _examples(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[Example]:
+    examples = (Example(give(doc, given), doc) for doc in docs if len(doc))
+    return islice(examples, limit) if limit else examples
+
+
+def _check_layers(given: Iterable[str]) -> None:
+    unknown = [layer for layer in given if layer not in LAYERS]
+    if unknown:
+        raise ValueError(f"unknown layers in 'given': {unknown}; known: {list(LAYERS)}")
+
+
+def _conllu_files(path: Path) -> list[Path]:
+    """The file, or the folder's files. A whole treebank is refused: train would hold test."""
+    if path.is_file():
+        return [path]
+    files = sorted(path.glob("*.conllu"))
+    if not files:
+        raise FileNotFoundError(f"{path}: no CoNLL-U file, nor a folder with *.conllu files")
+    splits = [f for f in files if f.stem.endswith(("-ud-train", "-ud-dev", "-ud-test"))]
+    if len(splits) > 1:
+        names = ", ".join(file.name for file in splits)
+        raise ValueError(f"{path} holds several parts of a treebank ({names}); name one file")
+    return files

@@ -1,0 +1,93 @@
+"""Docs -> DocBin files, cut into shards where there are too many for one."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from spacy.tokens import Doc, DocBin
+from spacy.training.corpus import walk_corpus
+from spacy.vocab import Vocab
+
+MAX_DOCS = 100_000
+# DocBin packs its tokens into one msgpack value, which ends at 4 GB: about 41 million words.
+MAX_WORDS = 10_000_000
+
+_SHARD = re.compile(r"\d{5,}\.spacy")
+
+
+def write_docbin(docs: Iterable[Doc], path: Path, *, max_docs: int = MAX_DOCS) -> list[Path]:
+    """Write Docs to path (NAME.spacy), or to shards NAME/00000.spacy, ... of max_docs each.
+
+    Everything is written under a temporary name and renamed at the end: a run that fails leaves an
+    earlier result whole. An earlier result of the other kind (NAME/ or NAME.spacy) is removed, so
+    that nobody trains on it. Returns the files. Raises ValueError where there are no Docs.
+    """
+    if max_docs < 1:
+        raise ValueError(f"max_docs is {max_docs}; it must be 1 or more")
+    if path.suffix != ".spacy":
+        raise ValueError(f"{path} must end in .spacy")
+    folder = path.with_suffix("")
+    temporary = path.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    temporary.mkdir(parents=True)
+    try:
+        n_shards = 0
+        for docbin in _shards(docs, max_docs):
+            if n_shards == 1:
+                _check_free(folder)
+            docbin.to_disk(temporary / f"{n_shards:05}.spacy")
+            n_shards += 1
+        if n_shards == 0:
+            raise ValueError(f"no Docs to write to {path}")
+        if n_shards == 1:
+            (temporary / "00000.spacy").replace(path)
+            _remove_shards(folder)
+            return [path]
+        _remove_shards(folder)
+        temporary.replace(folder)
+        path.unlink(missing_ok=True)
+        return sorted(folder.iterdir())
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
+    """Docs of a .spacy file, or of all .spacy files in a folder, in the order of their names."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist; wanted a .spacy file or a folder of them")
+    files = walk_corpus(path, ".spacy")
+    if not files:
+        raise FileNotFoundError(f"no .spacy file in {path}")
+    for file in files:
+        yield from DocBin().from_disk(file).get_docs(vocab)
+
+
+def _shards(docs: Iterable[Doc], max_docs: int) -> Iterator[DocBin]:
+    docbin = DocBin()
+    n_words = 0
+    for doc in docs:
+        if len(docbin) == max_docs or n_words > MAX_WORDS:
+            yield docbin
+            docbin = DocBin()
+            n_words = 0
+        docbin.add(doc)
+        n_words += len(doc)
+    if len(docbin):
+        yield docbin
+
+
+def _check_free(folder: Path) -> None:
+    in_the_way = [folder] if folder.is_file() else _foreign(folder)
+    if in_the_way:
+        raise ValueError(f"shards go to {folder}/, where {in_the_way[0]} is in the way; remove it")
+
+
+def _foreign(folder: Path) -> list[Path]:
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [file for file in files if not _SHARD.fullmatch(file.name)]
+
+
+def _remove_shards(folder: Path) -> None:
+    if folder.is_dir() and not _foreign(folder):
+        shutil.rmtree(folder)
