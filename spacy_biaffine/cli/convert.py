@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from ..formats.convert import Summary
 
 
+MAX_LISTED = 50
+
+
 class Format(str, Enum):
     """What to write."""
 
@@ -92,18 +95,19 @@ def _show(summary: "Summary") -> None:
     from wasabi import msg
 
     report = summary.report
-    shards = len(summary.files)
-    where = summary.files[0] if shards == 1 else summary.files[0].parent
+    n_files = len(summary.files)
+    where = summary.files[0] if n_files == 1 else summary.files[0].parent
     msg.good(f"{summary.source} -> {where}")
-    rows = [
-        ("sentences", report.sentences),
-        ("words", report.words),
-        ("multiword tokens", report.ranges),
-        ("empty nodes", report.empty_nodes),
-        ("docs", summary.docs),
-        ("files", shards),
-        *((f"skipped: {reason}", n) for reason, n in report.skipped.most_common()),
-    ]
+    rows = [("sentences", report.sentences), ("docs", summary.docs), ("files", n_files)]
+    if report.words:  # read from CoNLL-U
+        rows[1:1] = [
+            ("words", report.words),
+            ("multiword tokens", report.ranges),
+            ("empty nodes", report.empty_nodes),
+        ]
+    rows += [(f"skipped: {reason}", n) for reason, n in report.skipped.most_common()]
     msg.table([(name, f"{n:,}") for name, n in rows], aligns=("l", "r"))
-    for error in report.errors:
+    for error in report.errors[:MAX_LISTED]:
         msg.warn(f"skipped {error}")
+    if len(report.errors) > MAX_LISTED:
+        msg.warn(f"... and {len(report.errors) - MAX_LISTED} more")

@@ -9,6 +9,7 @@ features".
 
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy
@@ -31,6 +32,8 @@ from .conllu_read import (
 )
 
 _ATTRS = ["LEMMA", "POS", "TAG", "MORPH", "HEAD", "DEP"]
+# spaCy reads HEAD and SENT_START as signed numbers from its unsigned arrays.
+_MINUS_ONE = 2**64 - 1
 
 
 def group_sentences(
@@ -84,9 +87,11 @@ class DocMaker:
             rows += self._rows(sentence)
         spaces[-1] = False
         doc = Doc(self.vocab, words=words, spaces=spaces)
-        doc.from_array(list(_ATTRS), _uint64(rows))
-        first = {start for start, _ in bounds}
-        doc.from_array("SENT_START", _uint64([1 if i in first else -1 for i in range(len(doc))]))
+        table: Any = numpy.array(rows, dtype=numpy.uint64)
+        doc.from_array(list(_ATTRS), table)
+        starts: Any = numpy.full(len(words), _MINUS_ONE, dtype=numpy.uint64)
+        starts[[start for start, _ in bounds]] = 1
+        doc.from_array("SENT_START", starts)
         kept = [
             self._leftovers(sentence, spaces[start:end])
             for sentence, (start, end) in zip(sentences, bounds, strict=True)
@@ -111,7 +116,7 @@ class DocMaker:
                     self._pos(cells[UPOS]),
                     add(cells[XPOS]) if cells[XPOS] != "_" else 0,
                     self._morph(cells[FEATS]) if cells[FEATS] + cells[UPOS] != "__" else 0,
-                    offset,
+                    offset % 2**64,
                     dep,
                 ]
             )
@@ -163,17 +168,12 @@ class DocMaker:
         return data
 
 
-def _uint64(values: list[Any]) -> Any:
-    """Values as spaCy's array type; negative ones wrap round, as HEAD and SENT_START want it."""
-    wrapped = [[v % 2**64 for v in row] if isinstance(row, list) else row % 2**64 for row in values]
-    return numpy.array(wrapped, dtype=numpy.uint64)
-
-
 def plain_misc(space_after: bool) -> str:
     """The MISC cell that says no more than whether a space follows."""
     return "_" if space_after else "SpaceAfter=No"
 
 
+@lru_cache(maxsize=100_000)
 def normal_feats(feats: str) -> str | None:
     """FEATS as spaCy's MorphAnalysis orders them, '_' for none; None where spaCy can't hold it."""
     if feats == "_":

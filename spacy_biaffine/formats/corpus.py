@@ -5,6 +5,7 @@ so a component can be trained and evaluated with, say, gold sentences and gold t
 For a pipeline's own tokenization use spaCy's ``spacy.Corpus.v1``.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -14,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .conllu import read_conllu
+from .conllu import ReadReport, read_conllu
 from .docbin import read_docbin
 
 LAYERS: dict[str, list[int | str]] = {
@@ -56,19 +57,22 @@ class ConlluCorpus:
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Examples with gold tokens. Raises ConlluError, with file and line."""
-        docs = (
-            doc
-            for file in _conllu_files(self.path)
-            for doc in read_conllu(
+        return _examples(self._docs(nlp), self.given, self.limit)
+
+    def _docs(self, nlp: Language) -> Iterator[Doc]:
+        for file in _conllu_files(self.path):
+            report = ReadReport()
+            yield from read_conllu(
                 file,
                 nlp.vocab,
                 n_sents=self.n_sents,
                 by_doc=self.by_doc,
                 merge_mwt=self.merge_mwt,
                 skip_bad=self.skip_bad,
+                report=report,
             )
-        )
-        return _examples(docs, self.given, self.limit)
+            if report.skipped:
+                warnings.warn(f"{file}: sentences skipped: {dict(report.skipped)}", stacklevel=2)
 
 
 class GivenCorpus:
