@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD, ORTH, SENT_START
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -49,8 +48,10 @@ def tree_targets(
     parts = [_aligned_tree(eg, labels) for eg in examples]
     lengths = [len(eg.predicted) for eg in examples]
     offsets = np.cumsum([0, *lengths])
-    heads = np.concatenate([[], *(p.heads + o * (p.heads >= 0) for p, o in zip(parts, offsets))])
-    starts = np.concatenate([[], *(p.starts for p in parts)]).astype(np.int64)
+    heads = np.concatenate(
+        [p.heads + o * (p.heads >= 0) for p, o in zip(parts, offsets[:-1], strict=True)]
+    )
+    starts = np.concatenate([p.starts for p in parts])
     numbers = np.cumsum(starts == 1)
     cuts = [
         part
@@ -63,19 +64,34 @@ def tree_targets(
     return TreeTargets(
         cuts=cuts,
         starts=starts,
-        heads=_sentence_heads(cuts, heads.astype(np.int64)),
-        labels=np.concatenate([[], *(p.labels for p in parts)]).astype(np.int64),
+        heads=_sentence_heads(cuts, heads),
+        labels=np.concatenate([p.labels for p in parts]),
     )
 
 
-def arc_labels(example: Example) -> set[str]:
-    """The labels of the gold tree."""
-    return {token.dep_ for token in example.reference if token.dep}
+def arc_labels(example: Example) -> tuple[set[str], set[str]]:
+    """The labels of the gold tree: at its roots, and elsewhere."""
+    labelled = [token for token in example.reference if token.dep]
+    roots = {token.dep_ for token in labelled if token.head.i == token.i}
+    return roots, {token.dep_ for token in labelled if token.head.i != token.i}
+
+
+def partners(example: Example) -> Ints:
+    """Per predicted token, the number of the gold token that it is exactly, -1 where none is."""
+    if _same_tokens(example):
+        return np.arange(len(example.predicted))
+    forth, back = example.alignment.x2y, example.alignment.y2x
+    lengths = np.asarray(forth.lengths)
+    single = lengths == 1
+    gold = np.asarray(forth.data)[(np.cumsum(lengths) - lengths)[single]]
+    found = np.full(len(lengths), -1, dtype=np.int64)
+    found[single] = np.where(np.asarray(back.lengths)[gold] == 1, gold, -1)
+    return found
 
 
 def misaligned(example: Example) -> int:
     """How many predicted tokens are not exactly one gold token."""
-    return 0 if _same_tokens(example) else int((~_one_to_one(example)).sum())
+    return int((partners(example) < 0).sum())
 
 
 @dataclass(frozen=True)
@@ -98,10 +114,13 @@ def _aligned_tree(example: Example, labels: Mapping[str, int]) -> _Tree:
         starts = np.select([gold[:, 2] == 1, gold[:, 2] == -1], [1, 0], default=-1)
     else:
         aligned_heads, aligned_deps = example.get_aligned_parse(projectivize=False)
-        sure = _one_to_one(example)
+        sure = partners(example) >= 0
         names = [dep or "" for dep in aligned_deps]
         heads = np.array(
-            [h if h is not None and d and s else -1 for h, d, s in zip(aligned_heads, names, sure)],
+            [
+                h if h is not None and d and s else -1
+                for h, d, s in zip(aligned_heads, names, sure, strict=True)
+            ],
             dtype=np.int64,
         )
         known = {1: 1, -1: 0}
@@ -128,13 +147,3 @@ def _same_tokens(example: Example) -> bool:
     return len(predicted) == len(reference) and bool(
         (predicted.to_array(ORTH) == reference.to_array(ORTH)).all()
     )
-
-
-def _one_to_one(example: Example) -> NDArray[np.bool_]:
-    """Per predicted token, whether it is exactly one gold token."""
-    forth, back = example.alignment.x2y, example.alignment.y2x
-    lengths = np.asarray(forth.lengths)
-    single = lengths == 1
-    partners = np.asarray(forth.data)[(np.cumsum(lengths) - lengths)[single]]
-    single[single] = np.asarray(back.lengths)[partners] == 1
-    return single

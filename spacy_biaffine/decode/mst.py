@@ -41,7 +41,7 @@ def decode_trees(scores: Scores, lengths: NDArray[np.integer]) -> Heads:
 
 def is_tree(heads: NDArray[np.integer]) -> bool:
     """Whether heads (n,), 0 for the root, form one tree with exactly one root."""
-    heads = np.asarray(heads)[None, :]
+    heads = np.asarray(heads, dtype=np.int64)[None, :]
     return bool(_are_trees(heads, np.ones_like(heads, dtype=bool))[0])
 
 
@@ -79,14 +79,14 @@ def _decode_tree(scores: Scores) -> Heads:
 
 def _finite(scores: Scores) -> NDArray[np.float64]:
     """Forbidden arcs as finite scores so low that a tree uses as few of them as it can."""
-    scores = scores.astype(np.float64)
-    forbidden = scores <= FORBIDDEN
+    finite: NDArray[np.float64] = scores.astype(np.float64)
+    forbidden = finite <= FORBIDDEN
     if not forbidden.any():
-        return scores
-    rest = scores[~forbidden]
+        return finite
+    rest = finite[~forbidden]
     low, high = (rest.min(), rest.max()) if rest.size else (0.0, 0.0)
-    scores[forbidden] = low - len(scores) * (high - low) - 1.0
-    return scores
+    finite[forbidden] = low - len(finite) * (high - low) - 1.0
+    return finite
 
 
 def _arborescence(weights: NDArray[np.float64]) -> Heads:

@@ -46,12 +46,18 @@ def parser_model(
         layers=[tok2vec, splitter, parser],
         refs={"tok2vec": tok2vec, "splitter": splitter, "parser": parser},
         dims={"nO": nO},
-        attrs={"max_length": max_length, "reads_tags": reads_tags, "n_tags": 0},
+        attrs={
+            "max_length": max_length,
+            "reads_tags": reads_tags,
+            "n_tags": 0,
+            "roots": [],
+            "inner": [],
+        },
     )
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    """Needs sample Docs, the dimension nO, and the attribute n_tags where tags are read."""
+    """Needs sample Docs, the dimension nO, and the attributes roots, inner and n_tags."""
     tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=X)
     width = tok2vec.predict(X)[0].shape[1]
@@ -61,6 +67,8 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         width=width,
         labels=model.get_dim("nO"),
         tags=model.attrs["n_tags"],
+        roots=model.attrs["roots"],
+        inner=model.attrs["inner"],
     )
 
 
@@ -108,10 +116,11 @@ def _find_sentences(
     part): their roots are to be joined.
     """
     max_length = model.attrs["max_length"]
-    starts = np.concatenate([[], *(doc.to_array(SENT_START) for doc in docs)]).astype(np.int64)
+    starts = np.concatenate([doc.to_array([SENT_START]) for doc in docs]).astype(np.int64)
     numbers = np.cumsum(starts == 1)
     marked = [_is_marked(starts[w]) for w in words]
-    scores = _start_scores(model, vectors, [w for w, m in zip(words, marked) if not m], starts)
+    unmarked = [w for w, is_marked in zip(words, marked, strict=True) if not is_marked]
+    scores = _start_scores(model, vectors, unmarked, starts)
     cuts: list[Ints] = []
     joints: list[tuple[int, int]] = []
     for doc_words, is_marked in zip(words, marked, strict=True):

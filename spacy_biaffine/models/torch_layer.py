@@ -8,7 +8,7 @@ sentences of similar length, and returns the module's scores batch by batch.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 import srsly
@@ -59,9 +59,9 @@ def torch_layer(
     )
 
 
-def build_module(layer: Model, **sizes: int) -> None:
+def build_module(layer: Model, **sizes: Any) -> None:
     """Make the layer's module, its weights drawn anew."""
-    layer.shims[0].build(sizes)
+    cast(LazyShim, layer.shims[0]).build(sizes)
 
 
 class LazyShim(PyTorchShim):
@@ -69,7 +69,7 @@ class LazyShim(PyTorchShim):
 
     def __init__(self, build: Callable[..., nn.Module], mixed_precision: bool) -> None:
         self._build = build
-        self._sizes: dict[str, int] | None = None
+        self._sizes: dict[str, Any] | None = None
         super().__init__(None, mixed_precision=mixed_precision)
 
     @property
@@ -82,7 +82,7 @@ class LazyShim(PyTorchShim):
             )
         return self._model
 
-    def build(self, sizes: dict[str, int]) -> None:
+    def build(self, sizes: dict[str, Any]) -> None:
         """Make the module on the current device."""
         self._sizes = sizes
         self._model = self._build(**sizes).to(get_torch_default_device())
@@ -108,8 +108,8 @@ class LazyShim(PyTorchShim):
         if not outputs:
             return torch.zeros_like(x)
         gradients = [tensor for batch in d_scores for tensor in batch]
-        gradients = self._grad_scaler.scale(gradients, inplace=True)
-        torch.autograd.backward(outputs, gradients)
+        scaled = self._grad_scaler.scale(gradients, inplace=True)
+        torch.autograd.backward(outputs, scaled)
         filled = [t.grad for t in (x, *self.module.parameters()) if t.grad is not None]
         if self._grad_scaler.unscale(filled):
             for gradient in filled:
@@ -145,7 +145,7 @@ class LazyShim(PyTorchShim):
 
 
 def _forward(model: Model, inputs: Sentences, is_train: bool) -> tuple[list[Scored[Any]], Backprop]:
-    shim: LazyShim = model.shims[0]
+    shim = cast(LazyShim, model.shims[0])
     for part in shim.module.modules():
         if isinstance(part, nn.Dropout):
             part.p = model.attrs["dropout_rate"]
@@ -160,8 +160,8 @@ def _forward(model: Model, inputs: Sentences, is_train: bool) -> tuple[list[Scor
 
     def backprop(d_scores: list[tuple[Tensor, ...]]) -> list[Floats2d]:
         gradient = shim.backpropagate(flat, training_scores, d_scores)
-        d_vectors = model.ops.asarray2f(torch2xp(gradient))
-        return model.ops.unflatten(d_vectors, [len(v) for v in inputs.vectors])
+        lengths = model.ops.asarray1i([len(v) for v in inputs.vectors])
+        return model.ops.unflatten(cast(Floats2d, torch2xp(gradient)), lengths)
 
     return _scored(groups, training_scores), backprop
 

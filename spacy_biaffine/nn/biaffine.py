@@ -53,7 +53,8 @@ class LabelBiaffine(nn.Module):
     def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
         """heads (..., size), their dependents (..., size) -> scores (..., labels)"""
         size, labels = self.bias.shape
-        views = (heads @ self.weight.view(size, labels * size)).view(*heads.shape[:-1], labels, size)
+        views = heads @ self.weight.view(size, labels * size)
+        views = views.view(*heads.shape[:-1], labels, size)
         return (views @ dependents.unsqueeze(-1)).squeeze(-1) + heads @ self.bias
 
 

@@ -1,6 +1,6 @@
 """The normalized biaffine parser and the sentence splitter that stands before it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,16 +34,23 @@ class Arcs(NamedTuple):
 class BiaffineParser(nn.Module):
     """Arc and label scores of the words of a sentence (paper, Section 4.2 and Figure 2).
 
+    labels, tags: how many there are. roots, inner: the labels that root arcs, and all other arcs,
+    can have; empty for any.
+
     Input vectors, with an embedding of the tag where wanted, go through N BiLSTM layers; a learned
     root is put before the first word; two projections make heads and dependents for the arcs, two
     more for the labels.
     """
+
+    barred: Tensor
 
     def __init__(
         self,
         width: int,
         labels: int,
         tags: int,
+        roots: Sequence[int],
+        inner: Sequence[int],
         *,
         layers: int,
         hidden: int,
@@ -68,6 +75,7 @@ class BiaffineParser(nn.Module):
         )
         self.arc = ArcBiaffine(arc_size, normalize=normalize, xavier_normal=xavier_normal)
         self.label = LabelBiaffine(label_size, labels)
+        self.register_buffer("barred", _barred(labels, inner, roots), persistent=False)
 
     def forward(self, batch: SentenceBatch) -> ArcScores:
         """Scores for training; the gold heads are ``batch.features["head"]``, -1 where unknown."""
@@ -86,6 +94,7 @@ class BiaffineParser(nn.Module):
         heads = decode(log_probs, batch.lengths.numpy())
         at = torch.from_numpy(heads).to(words.device)
         scores = self._label_scores(words, with_root, at).float()
+        scores = scores.masked_fill(self.barred[(at == 0).long()], -torch.inf)
         label_probs, labels = torch.softmax(scores, dim=-1).max(dim=-1)
         head_probs = np.exp(np.take_along_axis(log_probs, heads[..., None], axis=-1)[..., 0])
         return Arcs(heads, labels.cpu().numpy(), head_probs, label_probs.cpu().numpy())
@@ -111,6 +120,16 @@ class BiaffineParser(nn.Module):
         projected = self.projections["label_head"](with_root)
         index = heads.unsqueeze(-1).expand(-1, -1, projected.shape[-1])
         return self.label(projected.gather(1, index), self.projections["label_dependent"](words))
+
+
+def _barred(labels: int, *seen: Sequence[int]) -> Tensor:
+    """(2, L) bool: labels that arcs inside a sentence, and root arcs, never have."""
+    barred = torch.zeros(len(seen), labels, dtype=torch.bool)
+    for row, allowed in zip(barred, seen, strict=True):
+        if allowed:
+            row.fill_(True)
+            row[list(allowed)] = False
+    return barred
 
 
 class StartScores(NamedTuple):

@@ -2,12 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from spacy.errors import Errors
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
-from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
@@ -20,7 +20,7 @@ Scorer = Callable[..., dict[str, Any]]
 class StructuredPipe(TrainablePipe):
     """A trainable component with a fixed set of labels.
 
-    A component says which labels an Example has (`gold_labels`), how to learn from Examples
+    A component says what its labels are (`gold_labels`), how to learn from Examples
     (`update_model`), and how to read and write Docs (`predict`, `set_annotations`). Labels,
     initialization, training and scoring are done here; saving is spaCy's own.
     """
@@ -30,7 +30,7 @@ class StructuredPipe(TrainablePipe):
         self.model = model
         self.name = name
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"labels": []}
+        self.cfg: dict[str, list[str]] = {"labels": []}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -38,9 +38,9 @@ class StructuredPipe(TrainablePipe):
         return tuple(self.cfg["labels"])
 
     @property
-    def label_data(self) -> list[str]:
+    def label_data(self) -> dict[str, list[str]]:
         """What `spacy init labels` writes, and `initialize` reads as its `labels`."""
-        return list(self.labels)
+        return self.cfg
 
     def add_label(self, label: str) -> int:
         """Add a label before the model has weights. Returns 1 if it was new, else 0.
@@ -58,56 +58,57 @@ class StructuredPipe(TrainablePipe):
         self.cfg["labels"] = sorted([*self.labels, label])
         return 1
 
-    def gold_labels(self, example: Example) -> Iterable[str]:
-        """The labels that an Example shows."""
+    def gold_labels(self, example: Example) -> dict[str, set[str]]:
+        """What an Example adds to each list of `label_data`."""
         raise NotImplementedError
 
     def update_model(self, examples: Sequence[Example]) -> float:
         """Run the model forth and back on Examples, and return the loss."""
         raise NotImplementedError
 
-    def prepare(self, example: Example) -> None:
-        """Learn what else there is to learn from a training Example before training."""
+    def set_sizes(self) -> None:
+        """Tell the model how many labels there are."""
+        self.model.set_dim("nO", len(self.labels), force=True)
 
     def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
-        labels: Sequence[str] | None = None,
+        labels: dict[str, list[str]] | None = None,
     ) -> None:
         """Collect the labels over all training Examples and give the model its weights.
 
         labels: the labels, where they are known: what `spacy init labels` has written.
         """
         validate_get_examples(get_examples, f"{type(self).__name__}.initialize")
-        found = set(labels or self.labels)
-        sample: list[Doc] = []
-        tokens = unaligned = 0
-        for example in get_examples():
-            self.prepare(example)
-            if labels is None:
-                found.update(self.gold_labels(example))
-            if len(sample) < 10 and len(example.predicted):
-                sample.append(example.predicted)
-            tokens += len(example.predicted)
-            unaligned += misaligned(example)
-        self._check(found, sample, tokens, unaligned)
-        self.cfg["labels"] = sorted(found)
-        for label in self.labels:
-            self.vocab.strings.add(label)
-        self.model.set_dim("nO", len(self.labels), force=True)
-        self.model.initialize(X=sample)
-
-    def _check(self, labels: set[str], sample: list[Doc], tokens: int, unaligned: int) -> None:
-        if not labels:
+        if labels is None:
+            self._collect_labels(get_examples())
+        else:
+            self.cfg.update(labels)
+        if not self.labels:
             raise ValueError(
                 f"[{self.name}] found no labels in the training examples. Does the corpus carry "
                 f"the annotation that this component learns? `python -m spacy debug data` shows "
                 f"what it carries."
             )
+        for label in self.labels:
+            self.vocab.strings.add(label)
+        sample = [eg.predicted for eg in islice(get_examples(), 100) if len(eg.predicted)][:10]
         if not sample:
             raise ValueError(f"[{self.name}] found only empty Docs in the training examples.")
+        self.set_sizes()
+        self.model.initialize(X=sample)
+
+    def _collect_labels(self, examples: Iterable[Example]) -> None:
+        found = {key: set(labels) for key, labels in self.cfg.items()}
+        tokens = unaligned = 0
+        for example in examples:
+            for key, labels in self.gold_labels(example).items():
+                found[key].update(labels)
+            tokens += len(example.predicted)
+            unaligned += misaligned(example)
+        self.cfg.update({key: sorted(labels) for key, labels in found.items()})
         if unaligned:
             warnings.warn(
                 f"[{self.name}] {unaligned} of {tokens} tokens ({unaligned / tokens:.1%}) are "
@@ -139,6 +140,6 @@ class StructuredPipe(TrainablePipe):
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of predicted Docs, by the scorer of the config."""
         if self.scorer is None:
-            raise NotImplementedError(Errors.E931.format(parent="Pipe", method="score", name=self.name))
+            message = Errors.E931.format(parent="Pipe", method="score", name=self.name)
+            raise NotImplementedError(message)
         return self.scorer(examples, **kwargs)
-

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -96,19 +97,27 @@ class NormBiaffineParser(StructuredPipe):
     ) -> None:
         super().__init__(vocab, model, name, scorer=scorer)
         self.store_scores = store_scores
-        self.cfg["tags"] = []
+        self.cfg |= {"roots": [], "inner": [], "tags": []}
         self._warned_tags = False
 
-    def gold_labels(self, example: Example) -> Iterable[str]:
-        """The labels of the gold tree."""
-        return arc_labels(example)
+    def gold_labels(self, example: Example) -> dict[str, set[str]]:
+        """The labels of the gold tree, and the tags where the model reads them."""
+        roots, inner = arc_labels(example)
+        tags = {token.tag_ for token in example.reference if token.tag}
+        return {
+            "labels": roots | inner,
+            "roots": roots,
+            "inner": inner,
+            "tags": tags if self.model.attrs["reads_tags"] else set(),
+        }
 
-    def prepare(self, example: Example) -> None:
-        """Collect the tags, where the model reads them."""
-        if self.model.attrs["reads_tags"]:
-            found = {token.tag_ for token in example.reference if token.tag}
-            self.cfg["tags"] = sorted(found.union(self.cfg["tags"]))
-            self.model.attrs["n_tags"] = len(self.cfg["tags"])
+    def set_sizes(self) -> None:
+        """Tell the model its labels and tags, and which labels only roots or no roots have."""
+        super().set_sizes()
+        number = {label: i for i, label in enumerate(self.labels)}
+        self.model.attrs["roots"] = [number[label] for label in self.cfg["roots"]]
+        self.model.attrs["inner"] = [number[label] for label in self.cfg["inner"]]
+        self.model.attrs["n_tags"] = len(self.cfg["tags"])
 
     def update_model(self, examples: Sequence[Example]) -> float:
         """Cross-entropy of sentence starts, heads, and labels at gold heads, each per word."""
@@ -140,7 +149,7 @@ class NormBiaffineParser(StructuredPipe):
             heads = attach_blanks(parse.heads, starts)
             offsets = (heads - np.arange(len(doc))).astype(np.int64).view(np.uint64)
             labels = np.where(parse.heads >= 0, deps[parse.labels], 0).astype(np.uint64)
-            doc.from_array([HEAD, DEP], np.stack([offsets, labels], axis=1))
+            doc.from_array([HEAD, DEP], cast(Any, np.stack([offsets, labels], axis=1)))
             if self.store_scores:
                 set_token_scores(doc, head_prob=parse.head_probs, label_prob=parse.label_probs)
 
@@ -174,7 +183,7 @@ def parser_loss(
             binary_cross_entropy(batch.starts, _on(gold, batch.starts))
             for batch, gold in zip(batches, starts, strict=True)
         ]
-        return sum(each) / _count(starts)
+        return torch.stack(each).sum() / _count(starts)
 
     def arc_loss(batches: list[ArcScores]) -> torch.Tensor:
         each = [
@@ -182,7 +191,7 @@ def parser_loss(
             + cross_entropy(batch.labels, _on(label, batch.labels)) / _count(labels)
             for batch, head, label in zip(batches, heads, labels, strict=True)
         ]
-        return sum(each)
+        return torch.stack(each).sum()
 
     loss_starts, d_starts = with_gradient(start_loss, [batch.scores for batch in scores.starts])
     loss_arcs, d_arcs = with_gradient(arc_loss, [batch.scores for batch in scores.arcs])
