@@ -8,9 +8,10 @@ from spacy.vocab import Vocab
 
 from .conllu_docs import DocMaker, group_sentences
 from .conllu_graph import ROOT, EnhancedEdge, EnhancedGraph, enhanced_edges
-from .conllu_kept import copy_kept, source_text
+from .conllu_kept import copy_kept
 from .conllu_merge import merge_ranges
 from .conllu_read import ConlluError, ReadReport, Sentence, parse_sentences, read_sentences
+from .conllu_text import source_text
 from .conllu_write import to_conllu, write_conllu
 
 __all__ = [

@@ -82,19 +82,3 @@ def copy_kept(source: Doc, target: Doc) -> None:
     """Give a Doc with the same tokens the leftovers of another, e.g. to write a new parse."""
     if GROUP in source.spans:
         target.spans[GROUP] = source.spans[GROUP].copy(doc=target)
-
-
-def source_text(doc: Doc, start: int = 0, end: int | None = None) -> str:
-    """The text of doc[start:end] as it was written: multiword tokens in their surface form."""
-    surface = {}
-    for sentence in kept_sentences(doc):
-        for first, stop, cells in sentence.ranges():
-            surface[first] = (stop, cells[1])
-    parts = []
-    token = start
-    end = len(doc) if end is None else end
-    while token < end:
-        stop, form = surface.get(token, (token + 1, doc[token].text))
-        parts.append(form + doc[stop - 1].whitespace_)
-        token = stop
-    return "".join(parts)

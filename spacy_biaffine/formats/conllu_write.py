@@ -17,9 +17,10 @@ from pathlib import Path
 from spacy.tokens import Doc
 
 from .conllu_docs import normal_feats, plain_misc
-from .conllu_kept import KeptSentence, kept_sentences, source_text
+from .conllu_kept import KeptSentence, kept_sentences
 from .conllu_plain import plain_lines
-from .conllu_rows import heads_and_labels, token_cells
+from .conllu_rows import cell, heads_and_labels, token_cells
+from .conllu_text import source_text
 
 _NEWDOC_OR_NEWPAR = re.compile(r"#\s*new(doc|par)\b")
 
@@ -115,7 +116,7 @@ def _new_sentence(
         if start <= sentence.start < end:
             yield from filter(_NEWDOC_OR_NEWPAR.match, sentence.lines("comments"))
     yield f"# sent_id = d{number}-t{start + 1}"
-    yield f"# text = {source_text(doc, start, end).rstrip()}"
+    yield f"# text = {cell(source_text(doc, start, end).strip())}"
     ranges = {a: (b, line) for sentence in kept for a, b, line in sentence.ranges()}
     for i, row in enumerate(_rows(doc, cells, start, end, "root"), start):
         if i in ranges:
