@@ -2,14 +2,12 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class BiLSTM(nn.Module):
     """N bidirectional LSTM layers, dropout after each, LayerNorm where asked for.
 
-    With no layers it is the identity, as in the paper's N = 0. Padding is never read: not even
-    by the backward direction.
+    With no layers it is the identity, as in the paper's N = 0.
     """
 
     def __init__(self, width: int, hidden: int, layers: int, *, layer_norm: bool = False) -> None:
@@ -17,21 +15,47 @@ class BiLSTM(nn.Module):
         self.width = 2 * hidden if layers else width
         widths = [width] + [2 * hidden] * (layers - 1)
         self.layers = nn.ModuleList(
-            nn.LSTM(w, hidden, batch_first=True, bidirectional=True) for w in widths[:layers]
-        )
-        self.norms = nn.ModuleList(
-            nn.LayerNorm(2 * hidden) if layer_norm else nn.Identity() for _ in range(layers)
+            BiLSTMLayer(w, hidden, layer_norm=layer_norm) for w in widths[:layers]
         )
         self.dropout = nn.Dropout(0.0)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """x (B, n, width), lengths (B,) on the CPU, longest first -> (B, n, self.width)"""
-        for lstm, norm in zip(self.layers, self.norms, strict=True):
-            packed = pack_padded_sequence(x, lengths, batch_first=True)
-            states, _ = lstm(packed)
-            states = states._replace(data=self.dropout(norm(states.data)))
-            x, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
+        """x (B, n, width), lengths (B,) -> (B, n, self.width); what stands at padding is void."""
+        turn = _reversal(lengths.to(x.device), x.shape[1])
+        for layer in self.layers:
+            x = self.dropout(layer(x, turn))
         return x
+
+
+class BiLSTMLayer(nn.Module):
+    """One layer over dense padded tensors, the backward direction on sentences turned around.
+
+    Padding stands behind the words of a sentence in either order, so that no state of a word has
+    read it. On a CPU this takes about half the time of packed sequences.
+    """
+
+    def __init__(self, width: int, hidden: int, *, layer_norm: bool) -> None:
+        super().__init__()
+        self.ahead = nn.LSTM(width, hidden, batch_first=True)
+        self.back = nn.LSTM(width, hidden, batch_first=True)
+        self.norm = nn.LayerNorm(2 * hidden) if layer_norm else nn.Identity()
+
+    def forward(self, x: Tensor, turn: Tensor) -> Tensor:
+        """x (B, n, width), turn (B, n) places of each sentence in reverse -> (B, n, 2 hidden)"""
+        ahead, _ = self.ahead(x)
+        back, _ = self.back(_take(x, turn))
+        return self.norm(torch.cat([ahead, _take(back, turn)], dim=-1))
+
+
+def _reversal(lengths: Tensor, n: int) -> Tensor:
+    """(B, n) places that turn each sentence around and leave its padding where it is."""
+    places = torch.arange(n, device=lengths.device).expand(len(lengths), n)
+    turned = lengths.unsqueeze(1) - 1 - places
+    return torch.where(turned >= 0, turned, places)
+
+
+def _take(x: Tensor, places: Tensor) -> Tensor:
+    return x.gather(1, places.unsqueeze(-1).expand(-1, -1, x.shape[-1]))
 
 
 class TagEmbedding(nn.Module):
