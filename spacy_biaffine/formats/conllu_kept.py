@@ -67,15 +67,15 @@ def kept_sentences(doc: Doc) -> list[KeptSentence]:
     if GROUP not in doc.spans:
         return []
     group = doc.spans[GROUP]
-    kept = []
-    end = 0
-    for span, data in zip(group, group.attrs.get("sentences", ()), strict=False):
-        if span.start != end:
-            return []
-        end = span.end
-        kept.append(KeptSentence(span.start, end, data))
-    whole = end == len(doc) and len(kept) == len(group)
-    return kept if whole else []
+    data = group.attrs.get("sentences", [])
+    try:
+        bounds = [(span.start, span.end) for span in group]
+    except IndexError:  # a span beyond the end: tokens were merged
+        return []
+    starts = [0, *(end for _, end in bounds)]
+    if starts != [*(start for start, _ in bounds), len(doc)] or len(data) != len(bounds):
+        return []
+    return [KeptSentence(*bound, each) for bound, each in zip(bounds, data, strict=True)]
 
 
 def copy_kept(source: Doc, target: Doc) -> None:
