@@ -119,7 +119,7 @@ class DiskCache:
     def _load(self, record: Record) -> np.ndarray | None:
         """The features (rows, width) as a view of the file, None if they are damaged."""
         end = record.offset + record.rows * self.width
-        if end > len(self._maps.get(record.path, ())):
+        if record.path not in self._maps or end > len(self._maps[record.path]):
             self._maps[record.path] = _map(record.path)
         array = self._maps[record.path][record.offset : end]
         if len(array) < end - record.offset or zlib.crc32(array.data) != record.checksum:

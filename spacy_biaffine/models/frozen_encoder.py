@@ -18,6 +18,7 @@ import srsly
 import torch
 from thinc.api import get_torch_default_device
 
+from . import torch_forks  # noqa: F401
 from .wordpieces import Pieces, Window, cut_windows, cut_words, pooling_bags
 
 if TYPE_CHECKING:

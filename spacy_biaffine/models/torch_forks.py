@@ -1,0 +1,18 @@
+"""Imported for its effect: torch works in forked processes, as in `nlp.pipe(n_process=2)` on Linux.
+
+A forked child has none of the parent's OpenMP threads and waits for them for ever in its first
+parallel operation (torch 2.13, measured). With one thread there is nothing to wait for, and
+processes do not crowd each other out. torch's own DataLoader does the same in its workers.
+"""
+
+import os
+
+import torch
+
+
+def _use_one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_use_one_thread)
