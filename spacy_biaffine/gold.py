@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, ORTH, SENT_START
+from spacy.attrs import DEP, HEAD, IS_SPACE, ORTH, SENT_START
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .decode.sentences import cut_by_number, cut_overlong
+from .decode.sentences import cut_by_number, cut_overlong, starts_on_words
 from .types import Ints
 
 
@@ -34,8 +34,7 @@ def words_of(docs: Sequence[Doc]) -> list[Ints]:
     """Per Doc, the numbers of its tokens that are not blank, counted over all Docs."""
     words, offset = [], 0
     for doc in docs:
-        blank = np.fromiter((t.is_space for t in doc), dtype=bool, count=len(doc))
-        words.append(np.flatnonzero(~blank).astype(np.int64) + offset)
+        words.append(np.flatnonzero(doc.to_array([IS_SPACE]) == 0) + offset)
         offset += len(doc)
     return words
 
@@ -60,6 +59,7 @@ def tree_targets(
         for part in cut_overlong(sentence, max_length)
     ]
     for doc_words in words:
+        starts[starts_on_words(doc_words, numbers[doc_words])] = 1
         starts[doc_words[:1]] = -1
     return TreeTargets(
         cuts=cuts,
@@ -71,7 +71,7 @@ def tree_targets(
 
 def arc_labels(example: Example) -> tuple[set[str], set[str]]:
     """The labels of the gold tree: at its roots, and elsewhere."""
-    labelled = [token for token in example.reference if token.dep]
+    labelled = [token for token in example.reference if token.dep and not token.is_space]
     roots = {token.dep_ for token in labelled if token.head.i == token.i}
     return roots, {token.dep_ for token in labelled if token.head.i != token.i}
 
@@ -90,8 +90,9 @@ def partners(example: Example) -> Ints:
 
 
 def misaligned(example: Example) -> int:
-    """How many predicted tokens are not exactly one gold token."""
-    return int((partners(example) < 0).sum())
+    """How many predicted tokens, blank ones left out, are not exactly one gold token."""
+    (words,) = words_of([example.predicted])
+    return int((partners(example)[words] < 0).sum())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import DEP, HEAD
+from spacy.attrs import DEP, HEAD, IS_SPACE
 from spacy.scorer import PRFScore, Scorer
 from spacy.strings import get_string_id
 from spacy.tokens import Doc
@@ -93,7 +93,7 @@ def _arcs(example: Example) -> _Arcs:
 def _tree(doc: Doc) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.bool_]]:
     """Heads as token numbers (the token itself at a root), labels, and which are no blanks."""
     heads, deps = doc.to_array([HEAD, DEP]).reshape(-1, 2).T
-    words = np.fromiter((not token.is_space for token in doc), dtype=bool, count=len(doc))
+    words = doc.to_array([IS_SPACE]) == 0
     return np.arange(len(doc)) + heads.astype(np.int64), deps, words
 
 
