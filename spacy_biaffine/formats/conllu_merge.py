@@ -81,11 +81,17 @@ def _renumber(cells: list[str], deps: list[str], ids: dict[str, str], new_id: st
     cells = list(cells)
     cells[ID] = new_id
     cells[HEAD] = ids.get(cells[HEAD], cells[HEAD])
-    edges: dict[str, None] = {}  # an ordered set
+    edges = set()
     for item in (item for value in deps if value != "_" for item in value.split("|")):
         head, colon, label = item.partition(":")
         head = ids.get(head, head)
         if head != new_id:
-            edges[head + colon + label] = None
-    cells[DEPS] = "|".join(edges) or "_"
+            edges.add((_by_number(head), label, head + colon + label))
+    cells[DEPS] = "|".join(edge for *_, edge in sorted(edges)) or "_"
     return cells
+
+
+def _by_number(identifier: str) -> tuple[int, ...]:
+    """Where an ID stands among others: 2, 2.1, 2.2, 10. Malformed ones come first."""
+    parts = identifier.split(".")
+    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()
