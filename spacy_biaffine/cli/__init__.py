@@ -7,10 +7,12 @@ import typer
 from spacy.cli._util import app as spacy_app
 
 from .convert import convert
+from .experiment import CONTEXT, experiment
 
 app = typer.Typer(
     name="biaffine", help="Data and training tools of spacy-biaffine.", no_args_is_help=True
 )
 app.command("convert")(convert)
+app.command("experiment", context_settings=CONTEXT)(experiment)
 
 spacy_app.add_typer(app)
