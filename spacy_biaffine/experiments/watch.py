@@ -1,7 +1,7 @@
 """What the paper's Section 3 speaks of, measured in training: score variance, rank, gradients."""
 
 from collections import deque
-from collections.abc import Iterator
+from statistics import mean
 from typing import Any, cast
 
 import torch
@@ -37,9 +37,9 @@ class Watch:
 
         arc_score_std: of all scores of a batch. arc_score_std_heads: of the candidate heads of one
         word, which is what the softmax sees; mean over words. gradient_norm: of all weights
-        together, before any clipping. effective_rank: see `effective_ranks`.
+        together, before any clipping. effective_rank, rank_share: see `effective_ranks`.
         """
-        reading: dict[str, Any] = {"effective_rank": effective_ranks(self.module)}
+        reading: dict[str, Any] = effective_ranks(self.module)
         if self._spreads:
             overall, per_word = torch.tensor(list(self._spreads)).mean(dim=0).tolist()
             reading |= {"arc_score_std": overall, "arc_score_std_heads": per_word}
@@ -86,8 +86,8 @@ def score_spread(arcs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     real = (arcs > torch.finfo(arcs.dtype).min) & mask.unsqueeze(-1)
     count = real.sum(dim=-1).clamp(min=1)
     kept = scores.masked_fill(~real, 0.0)
-    mean = kept.sum(dim=-1) / count
-    squares = ((kept - mean.unsqueeze(-1)) * real).square().sum(dim=-1)
+    center = kept.sum(dim=-1) / count
+    squares = ((kept - center.unsqueeze(-1)) * real).square().sum(dim=-1)
     per_word = (squares / count).sqrt()[mask].mean()
     return scores[real].std(correction=0), per_word
 
@@ -103,20 +103,20 @@ def effective_rank(weight: Tensor) -> float:
     return float(torch.exp(torch.special.entr(shares).sum()))
 
 
-def effective_ranks(module: BiaffineParser) -> dict[str, float]:
-    """lstm_1 ... lstm_N: the mean over the four matrices of a BiLSTM layer (input and state, there
-    and back). arc_head, arc_dependent: the two projections. arc: the biaffine matrix."""
-    ranks = {f"lstm_{i}": _mean_rank(lstm) for i, lstm in enumerate(module.lstm.layers, start=1)}
-    for name in ("arc_head", "arc_dependent"):
-        ranks[name] = _mean_rank(module.projections[name])
-    ranks["arc"] = effective_rank(module.arc.weight)
-    return ranks
+def effective_ranks(module: BiaffineParser) -> dict[str, dict[str, float]]:
+    """Of each layer: its effective rank, and the same as a share of the largest it could have.
 
-
-def _mean_rank(module: nn.Module) -> float:
-    ranks = [effective_rank(weight) for weight in _matrices(module)]
-    return sum(ranks) / len(ranks)
-
-
-def _matrices(module: nn.Module) -> Iterator[Tensor]:
-    return (weight for weight in module.parameters() if weight.dim() == 2)
+    lstm_1 ... lstm_N: the mean over the four matrices of a BiLSTM layer (input and state, there
+    and back). arc_head, arc_dependent: the two projections. arc: the biaffine matrix.
+    Matrices of different shape compare by their shares alone.
+    """
+    layers = {f"lstm_{i}": lstm for i, lstm in enumerate(module.lstm.layers, start=1)}
+    layers |= {name: module.projections[name] for name in ("arc_head", "arc_dependent")}
+    layers["arc"] = module.arc
+    ranks, shares = {}, {}
+    for name, layer in layers.items():
+        matrices = [weight for weight in layer.parameters() if weight.dim() == 2]
+        found = [effective_rank(weight) for weight in matrices]
+        ranks[name] = mean(found)
+        shares[name] = mean(r / min(w.shape) for r, w in zip(found, matrices, strict=True))
+    return {"effective_rank": ranks, "rank_share": shares}
