@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..decode.sentences import cut_at_scores, cut_by_number, cut_overlong
+from ..decode.sentences import cut_at_scores, cut_by_number, cut_overlong, starts_on_words
 from ..gold import words_of
 from ..nn.parser import Arcs, ArcScores, StartScores
 from ..types import DocEncoder, Ints, Parse, ParserInput, Sentences
@@ -118,6 +118,8 @@ def _find_sentences(
     max_length = model.attrs["max_length"]
     starts = np.concatenate([doc.to_array([SENT_START]) for doc in docs]).astype(np.int64)
     numbers = np.cumsum(starts == 1)
+    for doc_words in words:
+        starts[starts_on_words(doc_words, numbers[doc_words])] = 1
     marked = [_is_marked(starts[w]) for w in words]
     unmarked = [w for w, is_marked in zip(words, marked, strict=True) if not is_marked]
     scores = _start_scores(model, vectors, unmarked, starts)

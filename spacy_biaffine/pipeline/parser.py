@@ -14,7 +14,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..annotations import register_token_score, set_token_scores
-from ..decode.sentences import attach_blanks
+from ..decode.sentences import attach_blanks, starts_of_trees
 from ..gold import TreeTargets, arc_labels, tree_targets
 from ..losses import binary_cross_entropy, cross_entropy, with_gradient
 from ..models.parser_model import ParserScores
@@ -42,7 +42,8 @@ subword_features = true
 """
 
 JOINT = "dep"
-"""Label of an arc that joins the parts of a sentence too long to be parsed as a whole."""
+"""Label of arcs that are no analysis: they join the parts of a sentence too long to be parsed as a
+whole, and hang blank tokens on neighbours (spaCy hides the head of a token without a label)."""
 
 
 @Language.factory(
@@ -82,8 +83,8 @@ class NormBiaffineParser(StructuredPipe):
     """A graph-based dependency parser that splits sentences too.
 
     Sentence starts that are on a Doc are kept; a Doc without them gets the parser's own. Every
-    sentence comes out as one tree with one root. Blank tokens hang on their neighbour, without
-    a label.
+    sentence comes out as one tree with one root. Blank tokens hang on their neighbour, with the
+    empty label "dep", as in spaCy's own corpora.
     """
 
     def __init__(
@@ -114,9 +115,11 @@ class NormBiaffineParser(StructuredPipe):
     def set_sizes(self) -> None:
         """Tell the model its labels and tags, and which labels only roots or no roots have."""
         super().set_sizes()
-        number = {label: i for i, label in enumerate(self.labels)}
-        self.model.attrs["roots"] = [number[label] for label in self.cfg["roots"]]
-        self.model.attrs["inner"] = [number[label] for label in self.cfg["inner"]]
+        for key, others in (("roots", "inner"), ("inner", "roots")):
+            # A label that was only added by hand may stand anywhere.
+            barred = set(self.cfg[others]) - set(self.cfg[key])
+            numbers = [i for i, label in enumerate(self.labels) if label not in barred]
+            self.model.attrs[key] = numbers if self.cfg[key] else []
         self.model.attrs["n_tags"] = len(self.cfg["tags"])
 
     def update_model(self, examples: Sequence[Example]) -> float:
@@ -132,6 +135,7 @@ class NormBiaffineParser(StructuredPipe):
 
     def predict(self, docs: Iterable[Doc]) -> list[Parse]:
         """The parse of every Doc."""
+        self.require_weights()
         docs = list(docs)
         if not any(len(doc) for doc in docs):
             empty = np.zeros(0, dtype=np.int64)
@@ -148,8 +152,11 @@ class NormBiaffineParser(StructuredPipe):
             starts = doc.to_array(SENT_START) == 1
             heads = attach_blanks(parse.heads, starts)
             offsets = (heads - np.arange(len(doc))).astype(np.int64).view(np.uint64)
-            labels = np.where(parse.heads >= 0, deps[parse.labels], 0).astype(np.uint64)
-            doc.from_array([HEAD, DEP], cast(Any, np.stack([offsets, labels], axis=1)))
+            arcs = np.stack([offsets, deps[parse.labels]], axis=1)
+            doc.from_array([HEAD, DEP], cast(Any, arcs))
+            # spaCy finds the edge of a deeply non-projective tree too late (it tries ten times).
+            marks = np.where(starts_of_trees(heads), 1, -1).astype(np.int64).view(np.uint64)
+            doc.from_array(SENT_START, cast(Any, marks))
             if self.store_scores:
                 set_token_scores(doc, head_prob=parse.head_probs, label_prob=parse.label_probs)
 
