@@ -19,7 +19,9 @@ def register_token_score(name: str) -> None:
     """Make `token._.NAME` read the score that `set_token_scores` has kept, None without one."""
 
     def get(token: Token) -> float | None:
-        scores = token.doc.spans[TOKEN_SCORES].attrs if TOKEN_SCORES in token.doc.spans else {}
-        return scores[name][token.i] if name in scores else None
+        doc = token.doc
+        scores = doc.spans[TOKEN_SCORES].attrs.get(name) if TOKEN_SCORES in doc.spans else None
+        # Tokens that were merged or split since have no scores that could be told apart.
+        return scores[token.i] if scores and len(scores) == len(doc) else None
 
     Token.set_extension(name, getter=get, force=True)

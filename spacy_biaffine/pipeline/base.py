@@ -47,6 +47,8 @@ class StructuredPipe(TrainablePipe):
 
         Raises ValueError once the model is initialized: its output has one row per label.
         """
+        if not isinstance(label, str):
+            raise ValueError(Errors.E187)
         if label in self.labels:
             return 0
         if self.model.has_dim("nO"):
@@ -100,6 +102,14 @@ class StructuredPipe(TrainablePipe):
         self.set_sizes()
         self.model.initialize(X=sample)
 
+    def require_weights(self) -> None:
+        """Raise ValueError before the model is initialized or loaded."""
+        if not self.model.has_dim("nO"):
+            raise ValueError(
+                f"[{self.name}] has no weights yet: call nlp.initialize() with training examples, "
+                f"or load a trained pipeline with spacy.load()."
+            )
+
     def _collect_labels(self, examples: Iterable[Example]) -> None:
         found = {key: set(labels) for key, labels in self.cfg.items()}
         tokens = unaligned = 0
@@ -125,12 +135,14 @@ class StructuredPipe(TrainablePipe):
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
         """Learn from a batch. Also one without gold annotation goes forth and back through the
-        model, so that a shared encoder gets its (zero) gradient."""
+        model, so that a shared encoder gets its (zero) gradient; one without tokens does not, for
+        encoders have no gradient to make of it."""
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
-        if examples:
+        if any(len(eg.predicted) for eg in examples):
+            self.require_weights()
             set_dropout_rate(self.model, drop)
             losses[self.name] += self.update_model(examples)
         if sgd:

@@ -1,0 +1,156 @@
+"""What the tests of all components need to know about each of them.
+
+A new component joins test_components.py by one more `Factory` in `FACTORIES`; its annotation joins
+the Docs made by `gold_docs` and `partly_annotated`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Adam, fix_random_seed
+
+TOK2VEC = {
+    "@architectures": "spacy.HashEmbedCNN.v2",
+    "pretrained_vectors": None,
+    "width": 16,
+    "depth": 1,
+    "embed_size": 200,
+    "window_size": 1,
+    "maxout_pieces": 2,
+    "subword_features": True,
+}
+LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16, "upstream": "*"}
+
+
+@dataclass(frozen=True)
+class Factory:
+    """A component under test.
+
+    model: sizes small enough for a test. variants: other model settings, to be saved and loaded.
+    read: what the component has predicted, to be compared with ==; scores: its confidence, when
+    made with the config `scored`. relabel: a gold Doc whose annotation has the given label.
+    """
+
+    name: str
+    model: dict[str, Any]
+    variants: list[dict[str, Any]]
+    read: Callable[[Doc], Any]
+    scores: Callable[[Doc], np.ndarray]
+    relabel: Callable[[Vocab, str], Doc]
+    scored: dict[str, Any] = field(default_factory=dict)
+
+    def add_to(self, nlp: Language, *, tok2vec: dict[str, Any] = TOK2VEC, **model: Any) -> Any:
+        """Add the component, with further model settings, to a pipeline."""
+        config = {**self.scored, "model": {**self.model, **model, "tok2vec": tok2vec}}
+        return nlp.add_pipe(self.name, config=config)
+
+    def make(self, **model: Any) -> Language:
+        """A pipeline of this component alone, initialized on the gold Docs."""
+        fix_random_seed(0)
+        nlp = spacy.blank("en")
+        self.add_to(nlp, **model)
+        nlp.initialize(lambda: examples_of(gold_docs(nlp.vocab)))
+        return nlp
+
+
+def gold_docs(vocab: Vocab) -> list[Doc]:
+    """Two Docs, one of two sentences, one with crossing arcs."""
+    return [
+        Doc(
+            vocab,
+            words=["Cold", "rain", "fell", "all", "night", ".", "Nobody", "slept", "."],
+            heads=[1, 2, 2, 4, 2, 2, 7, 7, 7],
+            deps="amod nsubj ROOT det obl punct nsubj ROOT punct".split(),
+            tags="JJ NN VBD DT NN . NN VBD .".split(),
+        ),
+        Doc(
+            vocab,
+            words=["Yesterday", "letters", "came", "that", "pleased", "us", "."],
+            heads=[2, 2, 2, 4, 1, 4, 2],
+            deps="advmod nsubj ROOT nsubj acl:relcl obj punct".split(),
+            tags="RB NNS VBD WDT VBD PRP .".split(),
+        ),
+    ]
+
+
+def partly_annotated(vocab: Vocab) -> Doc:
+    """A gold Doc whose annotation is missing at some of its tokens."""
+    return Doc(
+        vocab,
+        words=["Letters", "came", "yesterday", "."],
+        heads=[1, None, 1, None],
+        deps=["nsubj", "", "advmod", ""],
+        tags=["NNS", "", "RB", ""],
+    )
+
+
+def bare(doc: Doc) -> Doc:
+    """The same tokens without annotation."""
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Doc(doc.vocab, words=[token.text for token in doc], spaces=spaces)
+
+
+def examples_of(docs: list[Doc]) -> list[Example]:
+    """Examples with bare predicted Docs."""
+    return [Example(bare(doc), doc) for doc in docs]
+
+
+def unannotated(vocab: Vocab) -> list[Example]:
+    """A batch without any gold annotation."""
+    texts = (["Rain", "fell", "."], ["Us"], [])
+    return [Example(Doc(vocab, words=words), Doc(vocab, words=words)) for words in texts]
+
+
+def train(nlp: Language, steps: int, **kwargs: Any) -> float:
+    """Train on the gold Docs; returns the last loss."""
+    optimizer = Adam(0.01, L2=0.0, grad_clip=1.0)
+    examples = examples_of(gold_docs(nlp.vocab))
+    for _ in range(steps):
+        losses = nlp.update(examples, sgd=optimizer, losses={}, **kwargs)
+    return losses[nlp.pipe_names[-1]]
+
+
+def read_tree(doc: Doc) -> list[tuple[int, str, bool]]:
+    """Head, label and sentence start of every token."""
+    return [(t.head.i, t.dep_, bool(t.is_sent_start)) for t in doc]
+
+
+def tree_scores(doc: Doc) -> np.ndarray:
+    """(tokens, 2) the probabilities of head and label."""
+    return np.array([(t._.head_prob, t._.label_prob) for t in doc]).reshape(-1, 2)
+
+
+def tree_with_label(vocab: Vocab, label: str) -> Doc:
+    """Two words, the second with the given label."""
+    return Doc(vocab, words=["Rain", "fell"], heads=[1, 1], deps=[label, "ROOT"])
+
+
+FACTORIES = [
+    Factory(
+        name="norm_biaffine_parser",
+        model={
+            "@architectures": "spacy-biaffine.NormBiaffineParser.v1",
+            "lstm_layers": 1,
+            "lstm_hidden": 16,
+            "arc_size": 16,
+            "label_size": 16,
+            "splitter_size": 8,
+        },
+        variants=[
+            {"lstm_layers": 0, "arc_size": 5},
+            {"lstm_layers": 3, "lstm_hidden": 7, "layer_norm": True, "label_size": 3},
+            {"tag_size": 4, "normalize": False, "xavier_normal": True},
+        ],
+        read=read_tree,
+        scores=tree_scores,
+        relabel=tree_with_label,
+        scored={"store_scores": True},
+    ),
+]
