@@ -10,6 +10,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
 
+from .span_groups import docs_of
+
 MAX_DOCS = 100_000
 # DocBin packs its tokens into one msgpack value, which ends at 4 GB: about 41 million words.
 MAX_WORDS = 10_000_000
@@ -60,7 +62,7 @@ def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
     if not files:
         raise FileNotFoundError(f"no .spacy file in {path}")
     for file in files:
-        yield from DocBin().from_disk(file).get_docs(vocab)
+        yield from docs_of(DocBin().from_disk(file), vocab)
 
 
 def _shards(docs: Iterable[Doc], max_docs: int) -> Iterator[DocBin]:

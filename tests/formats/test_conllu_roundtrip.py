@@ -7,7 +7,7 @@ import pytest
 from conllu_samples import docs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_biaffine.formats.conllu import read_conllu, source_text, to_conllu
@@ -83,3 +83,36 @@ def test_treebanks_come_back_equal():
     for file in files:
         written = "".join(to_conllu(doc) for doc in read_conllu(file, Vocab(), n_sents=3))
         assert written == file.read_bytes().decode("utf-8"), file
+
+
+words = st.one_of(
+    st.sampled_from(["a", " ", "\n", "\n\n", "#", "_", "\u00a0", "d e", "|", "1-2", "\\s", "\r"]),
+    st.text(characters, min_size=1),
+)
+
+
+@st.composite
+def plain_docs(draw):
+    """Docs of any origin: whitespace tokens, any head, any label, or only sentence starts."""
+    tokens = draw(st.lists(words, min_size=1, max_size=7))
+    spaces = draw(st.lists(st.booleans(), min_size=len(tokens), max_size=len(tokens)))
+    n = len(tokens)
+    if draw(st.booleans()):
+        starts = draw(st.lists(st.sampled_from([True, False, None]), min_size=n, max_size=n))
+        return Doc(Vocab(), tokens, spaces, sent_starts=starts)
+    tree = draw(trees(n))
+    heads = [i if head in "0_" else int(head) - 1 for i, head in enumerate(tree)]
+    labels = ["" if head == "_" else draw(st.sampled_from(["ROOT", "x"])) for head in tree]
+    return Doc(Vocab(), tokens, spaces, heads=heads, deps=labels)
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(plain_docs())
+def test_any_doc_gives_valid_conllu_with_its_text(doc):
+    written = to_conllu(doc)
+    if not written:
+        assert not doc.text.strip()
+        return
+    again = docs(written, n_sents=9)
+    if len(again) == 1:  # sentences without root stand alone, where the space between them is lost
+        assert source_text(again[0]).rstrip() == doc.text.rstrip()
