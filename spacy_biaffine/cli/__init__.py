@@ -6,13 +6,13 @@ Commands import their heavy parts when they run, so that ``python -m spacy --hel
 import typer
 from spacy.cli._util import app as spacy_app
 
-from .convert import convert
+from .convert import convert as convert_command
 from .experiment import CONTEXT, experiment
 
 app = typer.Typer(
     name="biaffine", help="Data and training tools of spacy-biaffine.", no_args_is_help=True
 )
-app.command("convert")(convert)
+app.command("convert")(convert_command)
 app.command("experiment", context_settings=CONTEXT)(experiment)
 
 spacy_app.add_typer(app)

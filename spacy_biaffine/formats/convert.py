@@ -7,7 +7,7 @@ from pathlib import Path
 from spacy.tokens import Doc
 
 from .conllu import ReadReport, read_conllu, write_conllu
-from .docbin import MAX_DOCS, read_docbin, write_docbin
+from .docbin import MAX_DOCS, holds_shards, read_docbin, write_docbin
 from .treebank import find_splits, language_of, vocab_for
 
 
@@ -79,8 +79,9 @@ def writes_conllu(source: Path, target: Path) -> bool:
 def plan(source: Path, target: Path, *, to_conllu: bool) -> list[tuple[Path, Path]]:
     """Which file goes where.
 
-    A treebank folder gives TARGET/train, TARGET/dev, TARGET/test; a file gives TARGET itself, or
-    TARGET/NAME where TARGET has no suffix.
+    A file, or a folder of shards, goes to TARGET, or to TARGET/NAME where TARGET has no suffix. A
+    treebank folder goes to TARGET/train, TARGET/dev, TARGET/test; a folder of .spacy files, one by
+    one, to TARGET.
     Raises ValueError where source holds nothing to convert.
     """
     suffix = ".conllu" if to_conllu else ".spacy"
@@ -90,11 +91,16 @@ def plan(source: Path, target: Path, *, to_conllu: bool) -> list[tuple[Path, Pat
         raise ValueError(f"{source} is {suffix} already; see --to")
     if target.suffix not in ("", suffix):
         raise ValueError(f"{target} must end in {suffix}, or be a folder")
-    if source.is_dir() and not to_conllu:
-        if target.suffix:
-            raise ValueError(f"{source} is a folder, so the output {target} must be a folder too")
+    if source.is_file() or (to_conllu and holds_shards(source)):
+        return [(source, target if target.suffix else target / f"{source.stem}{suffix}")]
+    if target.suffix:
+        raise ValueError(f"{source} is a folder, so the output {target} must be a folder too")
+    if not to_conllu:
         return [(file, target / f"{split}.spacy") for split, file in find_splits(source).items()]
-    return [(source, target if target.suffix else target / f"{source.stem}{suffix}")]
+    files = sorted(source.glob("*.spacy"))
+    if not files:
+        raise ValueError(f"no .spacy file in {source}")
+    return [(file, target / f"{file.stem}.conllu") for file in files]
 
 
 def _counted(docs: Iterable[Doc], summary: Summary) -> Iterator[Doc]:

@@ -65,6 +65,11 @@ def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
         yield from docs_of(DocBin().from_disk(file), vocab)
 
 
+def holds_shards(folder: Path) -> bool:
+    """Whether a folder is one written by `write_docbin`: shards and nothing else."""
+    return folder.is_dir() and any(folder.iterdir()) and not _foreign(folder)
+
+
 def _shards(docs: Iterable[Doc], max_docs: int) -> Iterator[DocBin]:
     docbin = DocBin()
     n_words = 0
@@ -91,5 +96,5 @@ def _foreign(folder: Path) -> list[Path]:
 
 
 def _remove_shards(folder: Path) -> None:
-    if folder.is_dir() and not _foreign(folder):
+    if holds_shards(folder):
         shutil.rmtree(folder)

@@ -58,6 +58,17 @@ def test_treebank_folder(source, tmp_path):
     assert sorted(p.name for p in (tmp_path / "corpus").iterdir()) == ["test.spacy", "train.spacy"]
 
 
+def test_corpus_folder_back(source, tmp_path):
+    (tmp_path / "de_walk-ud-test.conllu").write_text(SHORT)
+    assert convert(tmp_path, tmp_path / "corpus")[0] == 0
+    assert convert(tmp_path / "corpus", tmp_path / "back")[0] == 0
+    assert (tmp_path / "back" / "train.conllu").read_text(encoding="utf-8") == TEXT
+    assert (tmp_path / "back" / "test.conllu").read_text() == SHORT
+    # One file would mix training and test data.
+    code, output = convert(tmp_path / "corpus", tmp_path / "all.conllu")
+    assert (code, "must be a folder too" in output) == (1, True)
+
+
 def test_options_reach_the_reader(source, tmp_path):
     out = tmp_path / "a.spacy"
     assert convert(source, out, "--merge-mwt")[0] == 0
