@@ -67,15 +67,15 @@ def gold_docs(vocab: Vocab) -> list[Doc]:
             vocab,
             words=["Cold", "rain", "fell", "all", "night", ".", "Nobody", "slept", "."],
             heads=[1, 2, 2, 4, 2, 2, 7, 7, 7],
-            deps="amod nsubj ROOT det obl punct nsubj ROOT punct".split(),
-            tags="JJ NN VBD DT NN . NN VBD .".split(),
+            deps=["amod", "nsubj", "ROOT", "det", "obl", "punct", "nsubj", "ROOT", "punct"],
+            tags=["JJ", "NN", "VBD", "DT", "NN", ".", "NN", "VBD", "."],
         ),
         Doc(
             vocab,
             words=["Yesterday", "letters", "came", "that", "pleased", "us", "."],
             heads=[2, 2, 2, 4, 1, 4, 2],
-            deps="advmod nsubj ROOT nsubj acl:relcl obj punct".split(),
-            tags="RB NNS VBD WDT VBD PRP .".split(),
+            deps=["advmod", "nsubj", "ROOT", "nsubj", "acl:relcl", "obj", "punct"],
+            tags=["RB", "NNS", "VBD", "WDT", "VBD", "PRP", "."],
         ),
     ]
 

@@ -257,7 +257,7 @@ def test_batch_of_empty_docs(factory):
 MISALIGNED = {
     "merged": (["cannot", "swim"], ["can", "not", "swim"], [2, 2, 2], "aux advmod ROOT", "1 of 2"),
     "split": (["can", "not", "swim"], ["cannot", "swim"], [1, 1], "aux ROOT", "2 of 3"),
-    "head merged": (["well", "cantswim"], ["well", "cant", "swim"], [2, 2, 2], "a b ROOT", "1 of 2"),
+    "head": (["so", "cantswim"], ["so", "cant", "swim"], [2, 2, 2], "a b ROOT", "1 of 2"),
 }
 
 
