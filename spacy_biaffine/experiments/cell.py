@@ -4,6 +4,7 @@ Reads FOLDER/config.cfg and does what ``python -m spacy train`` does, the same t
 it evaluates the best model on the test set, and writes FOLDER/result.json.
 """
 
+import json
 import os
 import sys
 import threading
@@ -11,7 +12,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import srsly
 import torch
 from spacy.language import Language
 from spacy.training.initialize import init_nlp
@@ -40,7 +40,7 @@ def run(folder: Path) -> dict[str, Any]:
     train(nlp, models)
     times["test"] = time.perf_counter()
     memory = peak_memory_mb()
-    *history, last = srsly.read_jsonl(log)
+    *history, last = map(json.loads, log.read_text(encoding="utf8").splitlines())
     best = max(history, key=lambda entry: (entry["score"], -entry["step"]))
     scores = evaluate_models(nlp, models / "model-best")
     end = time.perf_counter()
@@ -103,7 +103,7 @@ def main() -> None:
     _exit_with_parent()
     result = run(folder)
     unfinished = folder / "result.json.part"
-    srsly.write_json(unfinished, result)
+    unfinished.write_text(json.dumps(result), encoding="utf8")
     unfinished.replace(folder / "result.json")
 
 

@@ -1,5 +1,6 @@
 """Cells as processes of this machine."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -7,8 +8,6 @@ import sys
 import time
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
-
-import srsly
 
 STOP_SECONDS = 5.0
 POLL_SECONDS = 0.1
@@ -87,7 +86,7 @@ def collect(folder: Path, *, keep: bool) -> Finished:
         shutil.rmtree(folder / "model", ignore_errors=True)
     result = folder / "result.json"
     if result.exists():
-        return Finished(folder.name, srsly.read_json(result), "")
+        return Finished(folder.name, json.loads(result.read_text(encoding="utf8")), "")
     log = folder / "output.log"
     lines = log.read_text(encoding="utf8", errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")
