@@ -14,7 +14,7 @@ import numpy as np
 import srsly
 import torch
 from thinc.api import Model, get_torch_default_device, torch2xp, xp2torch
-from thinc.shims import PyTorchShim
+from thinc.shims import PyTorchGradScaler, PyTorchShim
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
@@ -70,7 +70,8 @@ class LazyShim(PyTorchShim):
     def __init__(self, build: Callable[..., nn.Module], mixed_precision: bool) -> None:
         self._build = build
         self._sizes: dict[str, Any] | None = None
-        super().__init__(None, mixed_precision=mixed_precision)
+        self._half_on_gpu = mixed_precision
+        super().__init__(None)
 
     @property
     def module(self) -> nn.Module:
@@ -83,9 +84,13 @@ class LazyShim(PyTorchShim):
         return self._model
 
     def build(self, sizes: dict[str, Any]) -> None:
-        """Make the module on the current device."""
+        """Make the module on the current device; in full precision, whatever is asked, on a CPU."""
+        device = get_torch_default_device()
         self._sizes = sizes
-        self._model = self._build(**sizes).to(get_torch_default_device())
+        self._model = self._build(**sizes).to(device)
+        self._mixed_precision = self._half_on_gpu and device.type == "cuda"
+        self._grad_scaler = PyTorchGradScaler(self._mixed_precision)
+        self._grad_scaler.to_(device)
 
     def predict_batches(self, batches: list[SentenceBatch], options: dict[str, Any]) -> list[Any]:
         """What the module predicts for each batch, dropout off."""
@@ -103,18 +108,22 @@ class LazyShim(PyTorchShim):
     def backpropagate(
         self, x: Tensor, scores: list[tuple[Tensor, ...]], d_scores: list[tuple[Tensor, ...]]
     ) -> Tensor:
-        """Add to the weights' gradients; return that of x. All zero after an overflow."""
+        """Add to the weights' gradients; return that of x, zero after an overflow."""
         outputs = [tensor for batch in scores for tensor in batch]
         if not outputs:
             return torch.zeros_like(x)
-        gradients = [tensor for batch in d_scores for tensor in batch]
-        scaled = self._grad_scaler.scale(gradients, inplace=True)
-        torch.autograd.backward(outputs, scaled)
-        filled = [t.grad for t in (x, *self.module.parameters()) if t.grad is not None]
-        if self._grad_scaler.unscale(filled):
-            for gradient in filled:
-                gradient.zero_()
-        return x.grad if x.grad is not None else torch.zeros_like(x)
+        d_outputs = [tensor for batch in d_scores for tensor in batch]
+        scaled = self._grad_scaler.scale(d_outputs, inplace=True)
+        weights = list(self.module.parameters())
+        gradients = torch.autograd.grad(outputs, [x, *weights], scaled, allow_unused=True)
+        # What earlier batches of the same step have left in weight.grad is unscaled already.
+        if self._grad_scaler.unscale([g for g in gradients if g is not None]):
+            return torch.zeros_like(x)
+        d_x, *d_weights = gradients
+        for weight, gradient in zip(weights, d_weights, strict=True):
+            if gradient is not None:
+                weight.grad = gradient if weight.grad is None else weight.grad + gradient
+        return d_x if d_x is not None else torch.zeros_like(x)
 
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, enabled=self._mixed_precision)
@@ -140,7 +149,6 @@ class LazyShim(PyTorchShim):
             device = get_torch_default_device()
             weights = torch.load(BytesIO(stored["weights"]), map_location=device, weights_only=True)
             self.module.load_state_dict(weights)
-            self._grad_scaler.to_(device)
         return self
 
 
