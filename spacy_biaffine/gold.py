@@ -124,8 +124,8 @@ def _aligned_tree(example: Example, labels: Mapping[str, int]) -> _Tree:
             ],
             dtype=np.int64,
         )
-        known = {1: 1, -1: 0}
-        starts = np.array([known.get(s, -1) for s in example.get_aligned_sent_starts()], np.int64)
+        marks = example.get_aligned_sent_starts()
+        starts = np.array([-1 if mark is None else int(mark) for mark in marks], np.int64)
     numbers = np.array([labels.get(name, -1) for name in names], dtype=np.int64)
     numbers[heads < 0] = -1
     return _Tree(heads, numbers, starts.astype(np.int64))

@@ -28,7 +28,8 @@ def score_parser(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
     dep_uas, dep_las: all words, full labels. dep_uas_nopunct, dep_las_nopunct: words whose gold
     label is no punctuation. dep_las_universal: labels up to the first colon, which is the LAS
     of the official script. dep_las_per_type: p, r, f by label. sents_p, sents_r, sents_f.
-    Words without a gold label do not count. None where nothing is annotated.
+    Words without a gold label do not count, nor do Docs without any. None where nothing is
+    annotated.
     """
     examples = list(examples)
     arcs = _collect(examples)
@@ -75,7 +76,7 @@ def _arcs(example: Example) -> _Arcs:
     matched = partner >= 0
     unmatched = ~np.isin(np.arange(len(gold_deps)), partner[matched]) & gold_words
     known = matched & gold_words[np.maximum(partner, 0)] if len(gold_words) else matched
-    spurious = ~matched & predicted_words
+    spurious = ~matched & predicted_words & gold_words.any()
     at = partner[known]
     nothing = np.zeros(int(spurious.sum()), np.uint64), np.zeros(int(unmatched.sum()), np.uint64)
     counts = [int(known.sum()), len(nothing[0]), len(nothing[1])]
