@@ -8,11 +8,13 @@ from spacy.cli._util import app as spacy_app
 
 from .convert import convert as convert_command
 from .experiment import CONTEXT, experiment
+from .report import report
 
 app = typer.Typer(
     name="biaffine", help="Data and training tools of spacy-biaffine.", no_args_is_help=True
 )
 app.command("convert")(convert_command)
 app.command("experiment", context_settings=CONTEXT)(experiment)
+app.command("report", context_settings=CONTEXT)(report)
 
 spacy_app.add_typer(app)

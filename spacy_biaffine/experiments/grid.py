@@ -44,11 +44,14 @@ class Cell:
 class Grid:
     """What `read_grid` has read.
 
+    config: the base config, as the file names it. settings: variables that have a value.
     axes: axis to its labels. missing: variables that the command line has not given.
     """
 
     name: str
     path: Path
+    config: str
+    settings: dict[str, Any]
     axes: dict[str, list[Label]]
     metrics: list[str]
     cells: list[Cell]
@@ -84,6 +87,8 @@ def read_grid(path: Path, given: Mapping[str, Any]) -> Grid:
     return Grid(
         name=str(content["name"]),
         path=path,
+        config=content["config"],
+        settings=settings,
         axes={name: list(axis) for name, axis in axes.items()},
         metrics=list(content["metrics"]),
         cells=cells,

@@ -1,0 +1,207 @@
+"""Markdown tables of a report."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .grid import Label
+from .results import Line
+from .runs import Paper, Runs, Setting, mean_and_deviation, name_of, watched
+from .statistics import compare, is_too_few, smallest_p
+
+NONE = "–"
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table, its first column to the left, the others to the right."""
+    rule = [":--", *["--:"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [header, rule, *rows])
+
+
+def number(value: float) -> str:
+    """Four decimals for scores, one for what is above 1, none for counts."""
+    if value == int(value) and abs(value) > 1:
+        return f"{int(value):,}"
+    return f"{value:.4f}" if abs(value) <= 1 else f"{value:,.1f}"
+
+
+def spread(values: Sequence[float]) -> str:
+    """Mean ± standard deviation (n); no deviation of one value."""
+    if not values:
+        return NONE
+    mean, deviation = mean_and_deviation(values)
+    around = f" ± {number(deviation)}" if len(values) > 1 else ""
+    return f"{number(mean)}{around} ({len(values)})"
+
+
+def score_table(runs: Runs, metric: str, table: Setting, papers: Sequence[Paper]) -> str:
+    """Rows by columns, the better mean in bold, and papers' numbers beside ours."""
+    columns = [str(column) for column in runs.columns]
+    theirs = [f"{column} (paper {i})" for i, _ in enumerate(papers, 1) for column in columns]
+    rows = []
+    for row in runs.rows:
+        values = [runs.values(metric, table, row, column) for column in runs.columns]
+        given = [_printed(p, row, column) for p in papers for column in runs.columns]
+        rows.append([_row_name(row), *_best_in_bold(values), *given])
+    return markdown([", ".join(runs.layout.rows), *columns, *theirs], rows)
+
+
+def _row_name(row: Setting) -> str:
+    return ", ".join(map(str, row))
+
+
+def _best_in_bold(values: Sequence[Sequence[float]]) -> list[str]:
+    means = [mean_and_deviation(each)[0] if each else float("-inf") for each in values]
+    is_decided = all(values) and len(set(means)) > 1
+    return [
+        f"**{spread(each)}**" if is_decided and mean == max(means) else spread(each)
+        for each, mean in zip(values, means, strict=True)
+    ]
+
+
+def _printed(paper: Paper, row: Setting, column: Label) -> str:
+    key = row[0] if len(row) == 1 else _row_name(row)
+    return str(paper.scores.get(column, {}).get(key, NONE))
+
+
+def test_table(runs: Runs, metric: str, table: Setting) -> str:
+    """Better against worse, row by row and over all rows; empty without pairs."""
+    rows = []
+    pairs = []
+    for name, settings in [*((_row_name(r), [r]) for r in runs.rows), ("all", runs.rows)]:
+        x, y = runs.pairs(metric, table, settings)
+        if x:
+            result = compare(x, y)
+            pairs.append(result.pairs)
+            p = NONE if result.p is None else f"{result.p:.3g}"
+            effect = NONE if result.effect is None else f"{result.effect:.2f}"
+            wins = f"{result.wins} of {result.pairs}"
+            rows.append([name, wins, f"{result.difference:+.4f}", p, effect])
+    if not rows:
+        return ""
+    header = [", ".join(runs.layout.rows), "pairs won", "mean difference", "p", "effect r"]
+    return "\n\n".join([markdown(header, rows), *_too_few(pairs)])
+
+
+def _too_few(pairs: Sequence[int]) -> list[str]:
+    few = sorted({n for n in pairs if is_too_few(n)})
+    limits = "; ".join(f"{n}: {smallest_p(n):.3g}" for n in few)
+    note = f"Too few pairs to be significant, whatever the scores (pairs: least p): {limits}."
+    return [note] if few else []
+
+
+def watch_table(runs: Runs, table: Setting) -> str:
+    """Readings at the last evaluation, mean over seeds; empty where nothing was watched."""
+    rows = []
+    for row in runs.rows:
+        for column in runs.columns:
+            lines = list(runs.by_seed(table, row, column).values())
+            readings = [found for found in map(watched, lines) if found]
+            if readings:
+                rows.append([_row_name(row), str(column), *_reading(readings)])
+    header = [
+        ", ".join(runs.layout.rows),
+        runs.layout.columns,
+        "score std",
+        "score std per word",
+        "gradient norm",
+        "effective rank by layer (share of the largest)",
+    ]
+    return markdown(header, rows) if rows else ""
+
+
+def _reading(readings: Sequence[dict[str, Any]]) -> list[str]:
+    def average(*path: str) -> float:
+        values: list[Any] = list(readings)
+        for name in path:
+            values = [value[name] for value in values]
+        return mean_and_deviation(values)[0]
+
+    names = ("arc_score_std", "arc_score_std_heads", "gradient_norm")
+    layers = [
+        f"{layer} {average('effective_rank', layer):.0f} ({average('rank_share', layer):.2f})"
+        for layer in readings[0]["effective_rank"]
+    ]
+    return [*(f"{average(name):.3g}" for name in names), "<br>".join(layers)]
+
+
+def parameter_table(runs: Runs, metric: str, table: Setting) -> str:
+    """Each row's trained parameters and scores, and how small the better setting may be."""
+    parts = sorted({part for line in runs.lines for part in line["parameters"]["parts"]})
+    rows = []
+    for row in runs.rows:
+        lines = [*_lines(runs, table, row)]
+        if lines:
+            counts = lines[0]["parameters"]
+            sizes = [counts["trained"], *(counts["parts"].get(part, 0) for part in parts)]
+            scores = [spread(runs.values(metric, table, row, column)) for column in runs.columns]
+            rows.append([_row_name(row), *(f"{size:,}" for size in sizes), *scores])
+    header = [", ".join(runs.layout.rows), "trained", *parts, *map(str, runs.columns)]
+    return "\n\n".join([markdown(header, rows), *_smallest_match(runs, metric, table)])
+
+
+def _lines(runs: Runs, table: Setting, row: Setting) -> list[Line]:
+    return [line for c in runs.columns for line in runs.by_seed(table, row, c).values()]
+
+
+class Sized(NamedTuple):
+    """A row's mean score and its parameters."""
+
+    score: float
+    row: Setting
+    parameters: dict[str, Any]
+
+
+def _sized(runs: Runs, metric: str, table: Setting, column: Label) -> list[Sized]:
+    found = []
+    for row in runs.rows:
+        lines = list(runs.by_seed(table, row, column).values())
+        if lines:
+            score, _ = mean_and_deviation(runs.values(metric, table, row, column))
+            found.append(Sized(score, row, lines[0]["parameters"]))
+    return found
+
+
+def _smallest_match(runs: Runs, metric: str, table: Setting) -> list[str]:
+    """How small the better setting may be to be as good as the best, and the largest, worse one."""
+    layout = runs.layout
+    worse = _sized(runs, metric, table, layout.worse)
+    better = _sized(runs, metric, table, layout.better)
+    if not worse or not better:
+        return []
+    best = max(worse, key=lambda each: each.score)
+    largest = max(worse, key=lambda each: each.parameters["trained"])
+    sentences = [_match(runs, "best", best, better)]
+    if largest is not best:
+        sentences.append(_match(runs, "largest", largest, better))
+    return sentences
+
+
+def _match(runs: Runs, which: str, reference: Sized, better: Sequence[Sized]) -> str:
+    layout = runs.layout
+    found = (
+        f"The {which} {layout.worse} setting is {name_of(layout.rows, reference.row)}: "
+        f"{number(reference.score)}."
+    )
+    enough = [each for each in better if each.score >= reference.score]
+    if not enough:
+        return f"{found} No {layout.better} setting is as good."
+    match = min(enough, key=lambda each: each.parameters["trained"])
+    ours, theirs = match.parameters, reference.parameters
+    parts = [
+        f"{part}: {_fewer(ours['parts'].get(part, 0), size)}"
+        for part, size in theirs["parts"].items()
+        if ours["parts"].get(part, 0) != size
+    ]
+    in_parts = f" ({', '.join(parts)})" if parts else ""
+    return (
+        f"{found} The smallest {layout.better} setting that is at least as good is "
+        f"{name_of(layout.rows, match.row)}: {number(match.score)}, with "
+        f"{_fewer(ours['trained'], theirs['trained'])} trained parameters{in_parts}."
+    )
+
+
+def _fewer(size: int, reference: int) -> str:
+    if size == reference:
+        return "as many"
+    share = abs(1 - size / reference)
+    return f"{share:.0%} {'fewer' if size < reference else 'more'}"
