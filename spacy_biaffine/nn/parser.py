@@ -79,47 +79,86 @@ class BiaffineParser(nn.Module):
 
     def forward(self, batch: SentenceBatch) -> ArcScores:
         """Scores for training; the gold heads are ``batch.features["head"]``, -1 where unknown."""
-        words, with_root = self._states(batch)
+        states, rows = self._states(batch)
         heads = batch.features["head"].clamp(min=0)
         return ArcScores(
-            self._arc_scores(batch, words, with_root), self._label_scores(words, with_root, heads)
+            self._arc_scores(batch, states, rows), self._label_scores(states, rows, heads)
         )
 
     @torch.inference_mode()
     def predict(self, batch: SentenceBatch, decode: TreeDecoder) -> Arcs:
         """Parse a batch. Arc scores leave the device once; label scores never do."""
-        words, with_root = self._states(batch)
-        arcs = torch.log_softmax(self._arc_scores(batch, words, with_root).float(), dim=-1)
+        states, rows = self._states(batch)
+        arcs = torch.log_softmax(self._arc_scores(batch, states, rows).float(), dim=-1)
         log_probs = arcs.cpu().numpy()
         heads = decode(log_probs, batch.lengths.numpy())
-        at = torch.from_numpy(heads).to(words.device)
-        scores = self._label_scores(words, with_root, at).float()
+        at = torch.from_numpy(heads).to(states.device)
+        scores = self._label_scores(states, rows, at).float()
         scores = scores.masked_fill(self.barred[(at == 0).long()], -torch.inf)
         label_probs, labels = torch.softmax(scores, dim=-1).max(dim=-1)
         head_probs = np.exp(np.take_along_axis(log_probs, heads[..., None], axis=-1)[..., 0])
         return Arcs(heads, labels.cpu().numpy(), head_probs, label_probs.cpu().numpy())
 
-    def _states(self, batch: SentenceBatch) -> tuple[Tensor, Tensor]:
-        """(B, n, width) for the words, (B, n + 1, width) with the root before them."""
-        x = batch.x if self.tags is None else self.tags(batch.x, batch.features["tag"])
-        words = self.lstm(x, batch.lengths)
-        root = self.root.expand(len(words), 1, -1).to(words.dtype)
-        return words, torch.cat([root, words], dim=1)
+    def _states(self, batch: SentenceBatch) -> tuple[Tensor, "Rows"]:
+        """(B + W, width): a root for each sentence, then all W words, without padding.
 
-    def _arc_scores(self, batch: SentenceBatch, words: Tensor, with_root: Tensor) -> Tensor:
+        Projections and label scores are computed on these rows: padding would double the work.
+        """
+        x = batch.x if self.tags is None else self.tags(batch.x, batch.features["tag"])
+        rows = Rows.of(batch)
+        words = self.lstm(x, batch.lengths).flatten(0, 1).index_select(0, rows.words)
+        roots = self.root.expand(len(batch.x), -1).to(words.dtype)
+        return torch.cat([roots, words]), rows
+
+    def _arc_scores(self, batch: SentenceBatch, states: Tensor, rows: "Rows") -> Tensor:
         """(B, n, n + 1), the lowest number of the dtype at padding and at the word itself."""
-        heads = self.projections["arc_head"](with_root)
-        scores = self.arc(heads, self.projections["arc_dependent"](words))
-        n = words.shape[1]
-        itself = torch.eye(n, n + 1, dtype=torch.bool, device=words.device).roll(1, dims=1)
+        heads = _padded(self.projections["arc_head"](states), rows.nodes)
+        words = states[len(batch.x) :]
+        dependents = _padded(self.projections["arc_dependent"](words), rows.dependents)
+        scores = self.arc(heads, dependents)
+        n = dependents.shape[1]
+        itself = torch.eye(n, n + 1, dtype=torch.bool, device=states.device).roll(1, dims=1)
         padding = nn.functional.pad(~batch.mask, (1, 0)).unsqueeze(1)
         return scores.masked_fill(itself | padding, torch.finfo(scores.dtype).min)
 
-    def _label_scores(self, words: Tensor, with_root: Tensor, heads: Tensor) -> Tensor:
+    def _label_scores(self, states: Tensor, rows: "Rows", heads: Tensor) -> Tensor:
         """(B, n, L): one arc a word, so that no n x n x L scores are ever made."""
-        projected = self.projections["label_head"](with_root)
-        index = heads.unsqueeze(-1).expand(-1, -1, projected.shape[-1])
-        return self.label(projected.gather(1, index), self.projections["label_dependent"](words))
+        head_rows = rows.nodes.gather(1, heads).flatten().index_select(0, rows.words)
+        words = states[len(states) - len(rows.words) :]
+        scores = self.label(
+            self.projections["label_head"](states).index_select(0, head_rows),
+            self.projections["label_dependent"](words),
+        )
+        return _padded(scores, rows.dependents)
+
+
+class Rows(NamedTuple):
+    """Where the nodes of padded sentences stand in their states without padding.
+
+    words: (W,) place of each word in the batch, flattened. nodes: (B, n + 1) row of the root and of
+    each word among roots and words; dependents: (B, n) row among words. 0 at padding.
+    """
+
+    words: Tensor
+    nodes: Tensor
+    dependents: Tensor
+
+    @classmethod
+    def of(cls, batch: SentenceBatch) -> "Rows":
+        """Computed on the CPU, where the lengths are: the device need not be waited for."""
+        sentences, n = batch.x.shape[:2]
+        mask = torch.arange(n) < batch.lengths.unsqueeze(1)
+        words = mask.flatten().nonzero().squeeze(1)
+        dependents = torch.zeros(sentences, n, dtype=torch.long)
+        dependents[mask] = torch.arange(len(words))
+        roots = torch.arange(sentences).unsqueeze(1)
+        nodes = torch.cat([roots, (dependents + sentences) * mask], dim=1)
+        return cls(*(each.to(batch.x.device) for each in (words, nodes, dependents)))
+
+
+def _padded(x: Tensor, rows: Tensor) -> Tensor:
+    """(rows, width) -> (B, n, width); what stands at padding is void."""
+    return x.index_select(0, rows.flatten()).view(*rows.shape, -1)
 
 
 def _barred(labels: int, *seen: Sequence[int]) -> Tensor:

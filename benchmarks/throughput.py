@@ -1,0 +1,115 @@
+"""Words per second of a trained parser, whole and encoder alone, the share that decoding takes, and
+the peak memory of one long Doc without sentence starts.
+
+python benchmarks/throughput.py MODEL TEST.spacy --threads 2
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import spacy
+import torch
+from spacy.tokens import Doc, DocBin
+
+from spacy_biaffine.decode import mst
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", help="folder or name of a pipeline with norm_biaffine_parser")
+    parser.add_argument("corpus", type=Path, help=".spacy file")
+    parser.add_argument("--component", default="norm_biaffine_parser")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--long", type=int, default=5000, help="tokens of the long Doc")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    nlp = spacy.load(args.model)
+    golds = list(DocBin().from_disk(args.corpus).get_docs(nlp.vocab))
+    pipe = nlp.get_pipe(args.component)
+    size = nlp.batch_size
+    encoder = pipe.model.get_ref("tok2vec")
+    decoding = _Stopwatch()
+    pipe.model.get_ref("parser").attrs["predict_options"]["decode"] = decoding.wrap(
+        mst.decode_trees
+    )
+
+    def encode() -> None:
+        docs = _fresh(golds)
+        for start in range(0, len(docs), size):
+            encoder.predict(docs[start : start + size])
+
+    def parse() -> None:
+        for _ in pipe.pipe(_fresh(golds), batch_size=size):
+            pass
+
+    words = sum(map(len, golds))
+    alone, whole, share = [], [], []
+    for _ in range(args.rounds + 1):
+        alone.append(_seconds(encode))
+        decoding.seconds = 0.0
+        whole.append(_seconds(parse))
+        share.append(decoding.seconds / whole[-1])
+    # The first round warms up.
+    alone, whole, share = alone[1:], whole[1:], share[1:]
+    ratio = statistics.median(a / w for a, w in zip(alone, whole, strict=True))
+    print(f"words                  {words:,}")
+    print(f"encoder alone          {words / statistics.median(alone):,.0f} words/s")
+    print(f"encoder and parser     {words / statistics.median(whole):,.0f} words/s")
+    print(f"whole / encoder alone  {ratio:.2f} of its speed")
+    print(f"decoding               {statistics.median(share):.1%} of the time")
+    print(
+        f"peak memory, {args.long:,} tokens in one Doc: {_peak_mib(args.model, args.long):,.0f} MiB"
+    )
+
+
+class _Stopwatch:
+    """Adds up the time spent in a function."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def wrap(self, function: Callable) -> Callable:
+        def timed(*args):
+            start = time.perf_counter()
+            result = function(*args)
+            self.seconds += time.perf_counter() - start
+            return result
+
+        return timed
+
+
+def _fresh(docs: list[Doc]) -> list[Doc]:
+    """The same words without annotation."""
+    return [
+        Doc(doc.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc])
+        for doc in docs
+    ]
+
+
+def _seconds(function: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def _peak_mib(model: str, tokens: int) -> float:
+    """Peak resident memory of a process that loads the model and parses one long Doc."""
+    code = (
+        "import resource, spacy; from spacy.tokens import Doc; "
+        f"nlp = spacy.load({model!r}); "
+        f"words = ('the cat that we saw sat on a mat and slept ' * {tokens}).split()[:{tokens}]; "
+        "doc = nlp(Doc(nlp.vocab, words=words)); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return int(run.stdout.split()[-1]) / 1024
+
+
+if __name__ == "__main__":
+    main()
