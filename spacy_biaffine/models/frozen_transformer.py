@@ -9,13 +9,14 @@ import torch
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.shims import Shim
-from thinc.types import Floats1d, Floats2d, FloatsXd
+from thinc.types import Floats1d, Floats2d, FloatsXd, Ints1d
 from thinc.util import torch2xp
 
 from .feature_cache import DiskCache, FeatureCache, MemoryCache, text_key
 from .frozen_encoder import FrozenEncoder, Reading
 
 MEMORY_LIMIT = 1024**3
+MIN_WINDOW = 16  # room for the special tokens and a long word
 MIX_WEIGHTS = "mix_weights"
 MIX_GAMMA = "mix_gamma"
 
@@ -27,7 +28,7 @@ def FrozenTransformer(  # noqa: N802
     cache: str | None = None,
     window: int = 256,
     stride: int = 192,
-    batch_size: int = 4096,
+    batch_size: int = 2048,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Word vectors of a frozen encoder: the mean over the word's pieces in the chosen layers.
 
@@ -45,13 +46,15 @@ def FrozenTransformer(  # noqa: N802
     cache: a folder for the features, which several trainings may share at the same time. A loaded
         pipeline reads it if it is there, and writes to it only in training. None: up to 1 GiB
         is kept in memory.
-    window: most wordpieces read at once, special tokens included.
+    window: most wordpieces read at once, special tokens included; if the model takes fewer, as
+        many as it takes.
     stride: wordpieces from the start of one window to the next.
     batch_size: most wordpieces in one forward pass, padding included.
     """
-    if not 0 < stride < window:
+    if not 0 < stride < window or window < MIN_WINDOW:
         raise ValueError(
-            f"FrozenTransformer: stride ({stride}) must be above 0 and below window ({window})."
+            f"FrozenTransformer: window ({window}) must be at least {MIN_WINDOW}, and stride "
+            f"({stride}) above 0 and below window."
         )
     shim = FrozenShim(name, layers, learned_mix, cache, Reading(window, stride, batch_size))
     params: dict[str, FloatsXd | None] = {MIX_WEIGHTS: None, MIX_GAMMA: None} if learned_mix else {}
@@ -81,10 +84,11 @@ def forward(
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
     shim = _shim(model)
     features = shim([[token.text for token in doc] for doc in docs], is_train)
-    lengths = model.ops.asarray1i([len(doc) for doc in docs])
+    lengths = cast(Ints1d, np.array([len(doc) for doc in docs], dtype="int32"))
     if model.has_param(MIX_WEIGHTS) is False:
         return model.ops.unflatten(features, lengths), lambda gradients: []
-    stack = features.reshape(len(features), len(shim.layers), -1)
+    n_layers = len(shim.layers)
+    stack = features.reshape(len(features), n_layers, features.shape[1] // n_layers)
     vectors, backprop_mix = mix_layers(model, stack)
 
     def backprop(gradients: list[Floats2d]) -> list[Doc]:
@@ -174,10 +178,9 @@ class FrozenShim(Shim):
         return self._features
 
     def _disk(self, encoder: FrozenEncoder) -> DiskCache:
-        kind = (
-            f"{'stack' if self.learned_mix else 'mean'}-{self.reading.window}-{self.reading.stride}"
-        )
-        folder = Path(str(self.cache)) / f"{encoder.fingerprint()}-{kind}"
+        mixing = "stack" if self.learned_mix else "mean"
+        name = f"{encoder.fingerprint()}-{mixing}-{self.reading.window}-{self.reading.stride}"
+        folder = Path(str(self.cache)) / name
         return DiskCache(folder, encoder.feature_width(self.learned_mix))
 
     def finish_update(self, optimizer: Any) -> None:

@@ -68,10 +68,11 @@ def cut_windows(starts: np.ndarray, size: int, stride: int) -> list[Window]:
         best[first:last][better] = context[better]
         owner[first:last][better] = i
     has_pieces = np.diff(starts) > 0
-    return [
+    windows = [
         Window(int(starts[first]), int(starts[last]), np.flatnonzero((owner == i) & has_pieces))
         for i, (first, last) in enumerate(ranges)
     ]
+    return [window for window in windows if len(window.words)]
 
 
 def _word_ranges(starts: np.ndarray, size: int, stride: int) -> list[tuple[int, int]]:

@@ -184,8 +184,13 @@ def test_batch_equals_single(folder):
         assert np.isfinite(vectors).all()
 
 
-def test_nothing_at_all(folder):
-    model = _model(folder, [2])
+@pytest.mark.parametrize("learned_mix", [False, True])
+def test_nothing_at_all(folder, learned_mix):
+    model = _model(folder, [0, 2], learned_mix=learned_mix)
+    for is_train in (False, True):
+        vectors, backprop = model(_docs([[], []]), is_train=is_train)
+        assert [v.shape for v in vectors] == [(0, HIDDEN), (0, HIDDEN)]
+        assert backprop(vectors) == []
     assert model.predict([]) == []
     assert [v.shape for v in model.predict(_docs([[], [" "], []]))] == [
         (0, HIDDEN),
@@ -415,7 +420,9 @@ def test_errors_name_the_remedy(bert, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="layers"):
         _model(bert, [])
     with pytest.raises(ValueError, match="stride"):
-        FrozenTransformer(str(bert), [1], window=10, stride=10)
+        FrozenTransformer(str(bert), [1], window=20, stride=20)
+    with pytest.raises(ValueError, match="window"):
+        FrozenTransformer(str(bert), [1], window=3, stride=2)
     with pytest.raises(ValueError, match=r"nlp\.initialize"):
         FrozenTransformer(str(bert), [1]).predict(_docs(TEXTS))
 
