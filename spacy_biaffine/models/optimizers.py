@@ -26,8 +26,8 @@ class Adam(Optimizer):
     learn_rate: a number, or a schedule that moves by one with every `step_schedules`.
     rate_factors: what learn_rate is multiplied by, by a pattern over the parameter's name. The
         first pattern that matches counts, without any the factor is 1. Factors, so that a schedule
-        bends all rates alike: 1e-5 for an encoder beside 2e-3 is `"encoder.*" = 0.005`. With
-        0 a parameter is not trained. Patterns are globs, `*` crosses dots. A name is
+        bends all rates alike: 1e-5 for an encoder beside 2e-3 is `encoder.* = 0.005`. With
+        0 a parameter is not trained. Patterns are globs, `*` crosses dots; quotes around one do not matter. A name is
         - in a PyTorch module, its name in `named_parameters()`, without the component's;
         - in a spacy-transformers encoder, likewise that in the Hugging Face model: for BERT and
           its kin `embeddings.word_embeddings.weight`, `encoder.layer.0.output.dense.bias`;
@@ -68,7 +68,8 @@ class Adam(Optimizer):
             grad_clip=grad_clip,
             use_averages=False,
         )
-        self.rate_factors = dict(rate_factors or {})
+        # a config keeps quotes around a key as part of it, unlike those around a value
+        self.rate_factors = {p.strip("\"'"): f for p, f in (rate_factors or {}).items()}
         self.weight_decay = weight_decay
         self._factors = {}
         self._steps = 0

@@ -23,7 +23,7 @@ weight_decay = 0.02
 
 [training.optimizer.rate_factors]
 encoder.* = 0.005
-*.bias = 0
+"*.bias" = 0
 
 [training.optimizer.learn_rate]
 @schedules = "spacy-biaffine.warmup_cosine.v1"
