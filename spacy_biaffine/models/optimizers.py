@@ -26,8 +26,9 @@ class Adam(Optimizer):
     learn_rate: a number, or a schedule that moves by one with every `step_schedules`.
     rate_factors: what learn_rate is multiplied by, by a pattern over the parameter's name. The
         first pattern that matches counts, without any the factor is 1. Factors, so that a schedule
-        bends all rates alike: 1e-5 for an encoder beside 2e-3 is `encoder.* = 0.005`. With
-        0 a parameter is not trained. Patterns are globs, `*` crosses dots; quotes around one do not matter. A name is
+        bends all rates alike: 1e-5 for an encoder beside 2e-3 is `encoder.* = 0.005`. With 0 a
+        parameter is not trained. Patterns are globs: `*` crosses dots. Quotes around one do not
+        matter. A name is
         - in a PyTorch module, its name in `named_parameters()`, without the component's;
         - in a spacy-transformers encoder, likewise that in the Hugging Face model: for BERT and
           its kin `embeddings.word_embeddings.weight`, `encoder.layer.0.output.dense.bias`;
