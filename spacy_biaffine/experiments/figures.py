@@ -5,6 +5,7 @@ from typing import Any
 
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
 from .plots import COLORS, ROW_MARKERS, add_legend, curve, draw, figure, statistics
 from .runs import Runs, Setting, name_of
@@ -47,6 +48,9 @@ def score_by_parameters(runs: Runs, metric: str, path: Path) -> None:
                         style = {"color": color, "marker": _marker(number), "linestyle": ""}
                         panel.errorbar(x, mean, deviation, **style)
             panel.set(xscale="log", xlabel="trained parameters", ylabel=metric)
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            panel.xaxis.set_major_formatter(EngFormatter(sep=" "))
+            panel.xaxis.set_minor_formatter(NullFormatter())
             panel.set(title=_title(runs, table))
         handles = [
             *(Patch(color=c, label=str(n)) for c, n in zip(COLORS, runs.columns, strict=True)),

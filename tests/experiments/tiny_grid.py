@@ -12,8 +12,8 @@ from spacy_biaffine.experiments.grid import Grid, read_grid
 
 CONFIG = """
 [paths]
-train = null
-dev = null
+train = "train.spacy"
+dev = "dev.spacy"
 
 [system]
 seed = 0

@@ -1,0 +1,248 @@
+"""Reports of made-up result lines, their numbers counted by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_grid import load, tiny_grid
+from typer.testing import CliRunner
+
+from spacy_biaffine.cli import app
+from spacy_biaffine.experiments.grid import Grid, GridError
+from spacy_biaffine.experiments.report import write_report
+from spacy_biaffine.experiments.results import Results
+from spacy_biaffine.experiments.runs import Runs, read_layout, read_papers
+from spacy_biaffine.experiments.tables import (
+    markdown,
+    number,
+    parameter_table,
+    score_table,
+    test_table,
+    watch_table,
+)
+
+test_table.__test__ = False  # type: ignore[attr-defined]
+
+SCORES = {
+    ("raw", 0): [0.50, 0.52, 0.54],
+    ("normalized", 0): [0.60, 0.62, 0.58],
+    ("raw", 1): [0.70, 0.70, 0.73],
+    ("normalized", 1): [0.71, 0.69, 0.75],
+}
+"""By seed. Differences: .10, .10, .04; .01, -.01, .02."""
+
+
+def report_grid(folder: Path, **report: Any) -> Grid:
+    content = tiny_grid()
+    content["axes"]["seed"] = {"path": "system.seed", "values": [0, 1, 2]}
+    content["metrics"] = ["test.las"]
+    content["report"] = {
+        "output": "out/tiny.md",
+        "rows": "N",
+        "columns": "scores",
+        "better": "normalized",
+        "seeds": "seed",
+        **report,
+    }
+    return load(folder, content)
+
+
+def write_lines(grid: Grid, leave_out: int = 0) -> None:
+    results = Results(grid.results)
+    for cell in grid.cells[: len(grid.cells) - leave_out]:
+        layers, column, seed = (cell.axes[axis] for axis in ("N", "scores", "seed"))
+        las = SCORES[str(column), int(layers)][int(seed)]
+        size = 1000 if layers == 0 else 4000
+        results.append(
+            {
+                "key": cell.key,
+                "axes": cell.axes,
+                "overrides": cell.overrides,
+                "steps": 4,
+                "parameters": {
+                    "trained": size + 100,
+                    "all": 9000,
+                    "parts": {"parser": size, "rest": 100},
+                },
+                "test": {"las": las},
+                "history": [history(step, las, bool(layers)) for step in (0, 2, 4)],
+                "versions": {"python": "3.0"},
+                "peak_memory_mb": 10.0,
+                "times": {"train": 2.0},
+            }
+        )
+
+
+def history(step: int, las: float, has_lstm: bool) -> dict[str, Any]:
+    layers = ["lstm_1"] * has_lstm + ["arc_head", "arc_dependent", "arc"]
+    watch = {
+        "arc_score_std": 1.5,
+        "arc_score_std_heads": 1.0 + las,
+        "gradient_norm": 2.0,
+        "effective_rank": dict.fromkeys(layers, 8.0),
+        "rank_share": dict.fromkeys(layers, 0.5),
+    }
+    return {"step": step, "scores": {"las": las * step / 4}, "watch": {"parser": watch}}
+
+
+def make_runs(folder: Path, leave_out: int = 0, **report: Any) -> Runs:
+    grid = report_grid(folder, **report)
+    write_lines(grid, leave_out)
+    return Runs(grid, read_layout(grid), Results(grid.results).read())
+
+
+def test_score_table_by_hand(tmp_path: Path) -> None:
+    table = score_table(make_runs(tmp_path), "test.las", (), [])
+    assert table.splitlines() == [
+        "| N | raw | normalized |",
+        "| :-- | --: | --: |",
+        "| 0 | 0.5200 ± 0.0200 (3) | **0.6000 ± 0.0200 (3)** |",
+        "| 1 | 0.7100 ± 0.0173 (3) | **0.7167 ± 0.0306 (3)** |",
+    ]
+
+
+def test_score_table_with_runs_missing(tmp_path: Path) -> None:
+    # N = 1, normalized: seed 0 alone, with the same score as raw's mean; then nothing.
+    table = score_table(make_runs(tmp_path / "a", leave_out=2), "test.las", (), [])
+    assert table.splitlines()[-1] == "| 1 | 0.7100 ± 0.0173 (3) | 0.7100 (1) |"
+    table = score_table(make_runs(tmp_path / "b", leave_out=3), "test.las", (), [])
+    assert table.splitlines()[-1] == "| 1 | 0.7100 ± 0.0173 (3) | – |"
+
+
+def test_tests_by_hand(tmp_path: Path) -> None:
+    table, note = test_table(make_runs(tmp_path), "test.las", ()).split("\n\n")
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    assert rows[0] == ["0", "3 of 3", "+0.0800", "0.125", "1.00"]
+    assert rows[1][:3] == ["1", "2 of 3", "+0.0067"]
+    # Ranks of .10, .10, .04, .01, -.01, .02: 5.5, 5.5, 4, 1.5, -1.5, 3.
+    assert rows[2][:3] == ["all", "5 of 6", "+0.0433"]
+    assert rows[2][4] == f"{(21 - 3) / 21:.2f}"
+    assert note.endswith("(pairs: least p): 3: 0.125.")
+
+
+def test_pairs_need_both_columns(tmp_path: Path) -> None:
+    runs = make_runs(tmp_path, leave_out=1)
+    assert runs.pairs("test.las", (), [(1,)]) == ([0.71, 0.69], [0.70, 0.70])
+    assert len(runs.pairs("test.las", (), runs.rows)[0]) == 5
+
+
+def test_watch_table_by_hand(tmp_path: Path) -> None:
+    lines = watch_table(make_runs(tmp_path), ()).splitlines()
+    arcs = "arc_head 8 (0.50)<br>arc_dependent 8 (0.50)<br>arc 8 (0.50)"
+    assert lines[2] == f"| 0 | raw | 1.5 | 1.52 | 2 | {arcs} |"
+    assert lines[4] == f"| 1 | raw | 1.5 | 1.71 | 2 | lstm_1 8 (0.50)<br>{arcs} |"
+
+
+def test_smallest_match_by_hand(tmp_path: Path) -> None:
+    runs = make_runs(tmp_path)
+    table, sentence = parameter_table(runs, "test.las", ()).split("\n\n")
+    assert "| 0 | 1,100 | 1,000 | 100 | 0.5200" in table
+    assert sentence == (
+        "The best raw setting is N = 1: 0.7100. The smallest normalized setting that is at least "
+        "as good is N = 1: 0.7167, with as many trained parameters."
+    )
+
+
+def test_smallest_match_counts_what_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SCORES, ("normalized", 0), [0.8, 0.8, 0.8])
+    text = parameter_table(make_runs(tmp_path / "a"), "test.las", ())
+    assert "is N = 0: 0.8000, with 73% fewer trained parameters (parser: 75% fewer)." in text
+    monkeypatch.setitem(SCORES, ("raw", 1), [0.9, 0.9, 0.9])
+    text = parameter_table(make_runs(tmp_path / "b"), "test.las", ())
+    assert text.endswith("The best raw setting is N = 1: 0.9000. No normalized setting is as good.")
+    monkeypatch.setitem(SCORES, ("raw", 0), [0.95, 0.95, 0.95])
+    text = parameter_table(make_runs(tmp_path / "c"), "test.las", ())
+    assert "The best raw setting is N = 0: 0.9500." in text
+    assert "The largest raw setting is N = 1: 0.9000." in text
+
+
+PAPER = {
+    "metric": "test.las",
+    "source": "A paper",
+    "encoder": "BERT",
+    "data": "UD",
+    "scores": {"raw": {0: "0.559 ± 0.005"}, "normalized": {0: 0.646}},
+}
+
+
+def test_papers_numbers_stand_beside_ours(tmp_path: Path) -> None:
+    runs = make_runs(tmp_path, paper=[PAPER])
+    table = score_table(runs, "test.las", (), read_papers(runs.grid))
+    assert "| N | raw | normalized | raw (paper 1) | normalized (paper 1) |" in table
+    assert "(3)** | 0.559 ± 0.005 | 0.646 |" in table
+    assert table.splitlines()[-1].endswith("| – | – |")
+
+
+def test_papers_numbers_need_their_source(tmp_path: Path) -> None:
+    grid = report_grid(tmp_path, paper=[{k: v for k, v in PAPER.items() if k != "encoder"}])
+    with pytest.raises(GridError, match=r"entry 1 of 'report\.paper' must have.*encoder"):
+        read_papers(grid)
+
+
+def test_other_axes_make_tables(tmp_path: Path) -> None:
+    runs = make_runs(tmp_path, rows="scores", columns="N", better=1)
+    assert (runs.layout.worse, runs.tables) == (0, [()])
+    runs = make_runs(tmp_path / "more", rows=[])
+    assert runs.tables == [(0,), (1,)]
+    assert runs.pairs("test.las", (1,), [()]) == ([0.71, 0.69, 0.75], [0.70, 0.70, 0.73])
+
+
+@pytest.mark.parametrize(
+    ("report", "message"),
+    [
+        ({"color": 1}, "unknown key 'color'"),
+        ({"rows": "n"}, "names 'n'. The axes are: N, scores, seed"),
+        ({"better": "best"}, "'better' be one of them"),
+        ({"columns": "seed", "seeds": "scores"}, "must have two values"),
+    ],
+)
+def test_errors_name_the_key(tmp_path: Path, report: dict[str, Any], message: str) -> None:
+    with pytest.raises(GridError, match=message):
+        read_layout(report_grid(tmp_path, **report))
+
+
+def test_report_is_written_with_its_figures(tmp_path: Path) -> None:
+    grid = report_grid(tmp_path, paper=[PAPER])
+    write_lines(grid, leave_out=2)
+    output, *figures = write_report(grid, "the command")
+    text = output.read_text()
+    assert output == tmp_path / "out" / "tiny.md"
+    assert "Generated by `the command` on 20" in text
+    assert "from 10 of 12 runs in `results/tiny.jsonl`." in text
+    assert "(paper 1) not ours: A paper; encoder: BERT; data: UD" in text
+    assert {path.suffix for path in figures} == {".svg", ".png"}
+    assert len(figures) == 8
+    for path in figures:
+        assert path.stat().st_size > 1000
+        assert path.suffix == ".png" or f"]({path.name})" in text
+
+
+def test_command_reports_without_variables(tmp_path: Path) -> None:
+    grid = report_grid(tmp_path)
+    result = CliRunner().invoke(app, ["report", str(grid.path)])
+    assert result.exit_code == 1
+    assert "has no finished run" in result.output.replace("\n", " ")
+    write_lines(grid)
+    result = CliRunner().invoke(app, ["report", str(grid.path)])
+    assert result.exit_code == 0
+    assert (tmp_path / "out" / "tiny.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.12345, "0.1235"),
+        (0, "0.0000"),
+        (1.0, "1.0000"),
+        (300.25, "300.2"),
+        (1234567, "1,234,567"),
+    ],
+)
+def test_numbers(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_markdown() -> None:
+    assert markdown(["a", "b"], [["1", "2"]]) == "| a | b |\n| :-- | --: |\n| 1 | 2 |"
