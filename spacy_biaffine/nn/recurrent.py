@@ -21,7 +21,7 @@ class BiLSTM(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """x (B, n, width), lengths (B,) -> (B, n, self.width); what stands at padding is void."""
-        turn = _reversal(lengths.to(x.device), x.shape[1])
+        turn = reversal(lengths.to(x.device), x.shape[1])
         for layer in self.layers:
             x = self.dropout(layer(x, turn))
         return x
@@ -47,7 +47,7 @@ class BiLSTMLayer(nn.Module):
         return self.norm(torch.cat([ahead, _take(back, turn)], dim=-1))
 
 
-def _reversal(lengths: Tensor, n: int) -> Tensor:
+def reversal(lengths: Tensor, n: int) -> Tensor:
     """(B, n) places that turn each sentence around and leave its padding where it is."""
     places = torch.arange(n, device=lengths.device).expand(len(lengths), n)
     turned = lengths.unsqueeze(1) - 1 - places
