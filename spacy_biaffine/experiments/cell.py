@@ -66,7 +66,7 @@ def run(folder: Path) -> dict[str, Any]:
 
 def evaluate_models(trained: Language, best: Path) -> dict[str, dict[str, float]]:
     """Scores of the last and the best model on the test set, where the config has one."""
-    corpus = test_corpus(trained.config.interpolate())
+    corpus = corpus_of_test(trained.config.interpolate())
     if corpus is None:
         return {}
     # The last model first: it is still in training, and so writes the features of the test set
@@ -76,7 +76,7 @@ def evaluate_models(trained: Language, best: Path) -> dict[str, dict[str, float]
     return {"test": numbers(nlp.evaluate(corpus(nlp))), "test_last": last}
 
 
-def test_corpus(config: Config) -> Any:
+def corpus_of_test(config: Config) -> Any:
     """The reader of the dev corpus, on the file that `paths.test` names; None without it."""
     path = config["paths"].get("test")
     if path is None:
