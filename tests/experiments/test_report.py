@@ -219,6 +219,16 @@ def test_report_is_written_with_its_figures(tmp_path: Path) -> None:
         assert path.suffix == ".png" or f"]({path.name})" in text
 
 
+def test_lines_of_other_configs_are_left_out_and_told(tmp_path: Path) -> None:
+    grid = report_grid(tmp_path)
+    Results(grid.results).append({"key": "other"})
+    with pytest.raises(ValueError, match="no finished run of this grid, and 1 of other configs"):
+        write_report(grid, "")
+    write_lines(grid)
+    output, *_ = write_report(grid, "")
+    assert "12 of 12 runs in `results/tiny.jsonl`; 1 runs of other" in output.read_text()
+
+
 def test_command_reports_without_variables(tmp_path: Path) -> None:
     grid = report_grid(tmp_path)
     result = CliRunner().invoke(app, ["report", str(grid.path)])
