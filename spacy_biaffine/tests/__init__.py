@@ -1,0 +1,1 @@
+"""Tests that travel with the package: pytest --pyargs spacy_biaffine."""
