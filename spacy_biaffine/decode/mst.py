@@ -154,7 +154,6 @@ class _Cycle:
         """Break the cycle where it is entered, and give its dependents their real heads."""
         entered_from = heads[self.name]
         dependents = heads == self.name
-        dependents[self.members] = False
         heads[dependents] = self.members[self.leave[dependents]]
         heads[self.members] = self.heads
         heads[self.members[self.enter[entered_from]]] = entered_from
