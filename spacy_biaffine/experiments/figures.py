@@ -18,8 +18,8 @@ def score_by_row(runs: Runs, metric: str, path: Path) -> bool:
 
     False, and nothing drawn, where the rows are no axis of numbers.
     """
-    rows = [row[0] for row in runs.rows]
-    if len(runs.layout.rows) > 1 or not all(type(row) in (int, float) for row in rows):
+    rows = [row[0] for row in runs.rows if len(row) == 1]
+    if not rows or not all(type(row) in (int, float) for row in rows):
         return False
     with figure(path, 1, len(runs.tables)) as panels:
         for panel, table in zip(panels[0], runs.tables, strict=True):
@@ -54,7 +54,7 @@ def score_by_parameters(runs: Runs, metric: str, path: Path) -> None:
             panel.set(title=_title(runs, table))
         handles = [
             *(Patch(color=c, label=str(n)) for c, n in zip(COLORS, runs.columns, strict=True)),
-            *(_key(color="0.4", marker=_marker(i), label=name) for i, name in enumerate(names)),
+            *(_key(i, name) for i, name in enumerate(names) if name),
         ]
         panels[0][0].figure.legend(handles=handles, loc="outside right upper")
 
@@ -63,8 +63,8 @@ def _marker(number: int) -> str:
     return ROW_MARKERS[number % len(ROW_MARKERS)]
 
 
-def _key(**style: Any) -> Line2D:
-    return Line2D([], [], linestyle="", **style)
+def _key(number: int, name: str) -> Line2D:
+    return Line2D([], [], linestyle="", color="0.4", marker=_marker(number), label=name)
 
 
 def score_by_step(runs: Runs, metric: str, path: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .grid import Label
-from .results import Line
 from .runs import Paper, Runs, Setting, mean_and_deviation, name_of, watched
 from .statistics import compare, is_too_few, smallest_p
 
@@ -18,8 +17,8 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float) -> str:
-    """Four decimals for scores, one for what is above 1, none for counts."""
-    if value == int(value) and abs(value) > 1:
+    """None of the decimals of counts, four of scores, one of what is above 1."""
+    if isinstance(value, int) or (value == int(value) and abs(value) > 1):
         return f"{int(value):,}"
     return f"{value:.4f}" if abs(value) <= 1 else f"{value:,.1f}"
 
@@ -64,10 +63,13 @@ def _printed(paper: Paper, row: Setting, column: Label) -> str:
 
 
 def test_table(runs: Runs, metric: str, table: Setting) -> str:
-    """Better against worse, row by row and over all rows; empty without pairs."""
+    """Better against worse: row by row, and all rows together. Empty without pairs."""
     rows = []
     pairs = []
-    for name, settings in [*((_row_name(r), [r]) for r in runs.rows), ("all", runs.rows)]:
+    groups = [(_row_name(row), [row]) for row in runs.rows]
+    if len(groups) > 1:
+        groups.append(("all", runs.rows))
+    for name, settings in groups:
         x, y = runs.pairs(metric, table, settings)
         if x:
             result = compare(x, y)
@@ -125,22 +127,19 @@ def _reading(readings: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def parameter_table(runs: Runs, metric: str, table: Setting) -> str:
-    """Each row's trained parameters and scores, and how small the better setting may be."""
+    """The trained parameters and the score of each setting, and how small the better may be."""
     parts = sorted({part for line in runs.lines for part in line["parameters"]["parts"]})
     rows = []
     for row in runs.rows:
-        lines = [*_lines(runs, table, row)]
-        if lines:
-            counts = lines[0]["parameters"]
-            sizes = [counts["trained"], *(counts["parts"].get(part, 0) for part in parts)]
-            scores = [spread(runs.values(metric, table, row, column)) for column in runs.columns]
-            rows.append([_row_name(row), *(f"{size:,}" for size in sizes), *scores])
-    header = [", ".join(runs.layout.rows), "trained", *parts, *map(str, runs.columns)]
+        for column in runs.columns:
+            lines = list(runs.by_seed(table, row, column).values())
+            if lines:
+                counts = lines[0]["parameters"]
+                sizes = [counts["trained"], *(counts["parts"].get(part, 0) for part in parts)]
+                score = spread(runs.values(metric, table, row, column))
+                rows.append([_row_name(row), str(column), *map(number, sizes), score])
+    header = [", ".join(runs.layout.rows), runs.layout.columns, "trained", *parts, metric]
     return "\n\n".join([markdown(header, rows), *_smallest_match(runs, metric, table)])
-
-
-def _lines(runs: Runs, table: Setting, row: Setting) -> list[Line]:
-    return [line for c in runs.columns for line in runs.by_seed(table, row, c).values()]
 
 
 class Sized(NamedTuple):
@@ -166,7 +165,7 @@ def _smallest_match(runs: Runs, metric: str, table: Setting) -> list[str]:
     layout = runs.layout
     worse = _sized(runs, metric, table, layout.worse)
     better = _sized(runs, metric, table, layout.better)
-    if not worse or not better:
+    if not worse or not better or not layout.rows:
         return []
     best = max(worse, key=lambda each: each.score)
     largest = max(worse, key=lambda each: each.parameters["trained"])

@@ -38,7 +38,9 @@ def watch_by_step(runs: Runs, table: Setting, path: Path) -> bool:
             panel.set_xlabel("training steps")
         names = [name_of(runs.layout.rows, row) for row in runs.rows]
         handles = [
-            Line2D([], [], label=name, **_style(i, len(names))) for i, name in enumerate(names)
+            Line2D([], [], label=name, **_style(i, len(names)))
+            for i, name in enumerate(names)
+            if name
         ]
         add_legend(panels, handles, columns=4 if len(runs.layout.rows) == 1 else 2)
     return True

@@ -172,6 +172,7 @@ def wait_for(condition: Any, seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="kills as POSIX systems do")
 def test_killed_and_resumed_grid_equals_an_uninterrupted_one(tmp_path: Path) -> None:
     content = tiny_grid()
