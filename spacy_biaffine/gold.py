@@ -78,7 +78,7 @@ def arc_labels(example: Example) -> tuple[set[str], set[str]]:
 
 def partners(example: Example) -> Ints:
     """Per predicted token, the number of the gold token that it is exactly, -1 where none is."""
-    if _same_tokens(example):
+    if same_tokens(example):
         return np.arange(len(example.predicted))
     forth, back = example.alignment.x2y, example.alignment.y2x
     lengths = np.asarray(forth.lengths)
@@ -105,7 +105,7 @@ class _Tree:
 
 
 def _aligned_tree(example: Example, labels: Mapping[str, int]) -> _Tree:
-    if _same_tokens(example):
+    if same_tokens(example):
         gold = example.reference.to_array([HEAD, DEP, SENT_START]).astype(np.int64).reshape(-1, 3)
         strings = example.reference.vocab.strings
         heads = np.arange(len(gold)) + gold[:, 0]
@@ -143,7 +143,8 @@ def _sentence_heads(cuts: list[Ints], heads: Ints) -> Ints:
     return np.where(known, np.where(heads == tokens, 0, position[heads]), -1)
 
 
-def _same_tokens(example: Example) -> bool:
+def same_tokens(example: Example) -> bool:
+    """Whether predicted and gold tokens are the same, word for word."""
     predicted, reference = example.predicted, example.reference
     return len(predicted) == len(reference) and bool(
         (predicted.to_array(ORTH) == reference.to_array(ORTH)).all()

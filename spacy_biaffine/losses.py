@@ -6,6 +6,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 ScoresT = TypeVar("ScoresT", bound=tuple[Tensor, ...])
 
@@ -55,3 +56,62 @@ def binary_cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:
         scores, targets.clamp(min=0).to(scores.dtype), reduction="none"
     )
     return losses[targets != IGNORED].sum()
+
+
+def multilabel_cross_entropy(scores: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+    """Sum over the rows of log(1 + sum_neg exp(s)) + log(1 + sum_pos exp(-s)).
+
+    The cross-entropy of several right classes among many, with 0 as the threshold between right
+    and wrong (Su 2020; "ZLPR", Su et al. 2022, eq. 5). Never negative; 0 for a row of nothing.
+
+    scores: (..., classes); positive, negative: (..., classes) bool. Classes that are neither have
+    no part in it.
+    """
+    lowest = torch.finfo(scores.dtype).min / 2
+    wrong = scores.masked_fill(~negative, lowest).logsumexp(dim=-1)
+    right = (-scores).masked_fill(~positive, lowest).logsumexp(dim=-1)
+    # A sum of halves would soon be infinite.
+    wide = torch.promote_types(scores.dtype, torch.float32)
+    return (functional.softplus(wrong) + functional.softplus(right)).sum(dtype=wide)
+
+
+SPAN_CHUNK = 2**22
+"""Most span scores that the loss works out at once, where a type alone does not have more."""
+
+
+def span_cross_entropy(pairs: Tensor, sides: Tensor, gold: Tensor, known: Tensor) -> Tensor:
+    """`multilabel_cross_entropy` of all spans of a sentence with a type, summed over both.
+
+    The scores are pairs[p, i, j] + sides[p, 0, i, g] + sides[p, 1, j, g], worked out for some types
+    at a time and again for the gradient, so that they never stand in memory for all.
+
+    pairs: (B, P, n, n); sides: (B, P, 2, n, G); gold: (m, 4) int64, the spans there are: sentence,
+    type p G + g, first and last word. known: (B, n, n) bool, spans that are gold or surely not.
+    """
+    batch, groups, _, n, size = sides.shape
+    step = max(1, SPAN_CHUNK // (batch * n * n))
+    rows, types, firsts, lasts = gold.unbind(1)
+    total = sides.new_zeros(())
+    for group in range(groups):
+        for low in range(0, size, step):
+            part = sides[:, group, :, :, low : low + step]
+            numbers = types - group * size - low
+            here = (numbers >= 0) & (numbers < part.shape[-1])
+            places = rows[here], numbers[here], firsts[here], lasts[here]
+            total = total + checkpoint(
+                _part_of_types, pairs[:, group], part, places, known, use_reentrant=False
+            )
+    return total
+
+
+def _part_of_types(
+    pairs: Tensor, sides: Tensor, places: tuple[Tensor, ...], known: Tensor
+) -> Tensor:
+    """pairs (B, n, n), sides (B, 2, n, G): all G types at once."""
+    starts, ends = sides.transpose(2, 3).unbind(1)
+    scores = pairs.unsqueeze(1) + starts.unsqueeze(3) + ends.unsqueeze(2)
+    positive = torch.zeros_like(scores, dtype=torch.bool)
+    positive[places] = True
+    negative = known.unsqueeze(1) & ~positive
+    flat = (tensor.flatten(2) for tensor in (scores, positive, negative))
+    return multilabel_cross_entropy(*flat)

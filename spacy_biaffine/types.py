@@ -78,3 +78,27 @@ class Parse:
     labels: Ints
     head_probs: Floats
     label_probs: Floats
+
+
+@dataclass(frozen=True)
+class SpanInput:
+    """What a model of spans reads.
+
+    docs: the Docs. windows: words that are read together (as `Sentences.cuts`); they may overlap.
+    """
+
+    docs: list[Doc]
+    windows: list[Ints]
+
+
+@dataclass(frozen=True)
+class LabelledSpans:
+    """Spans of a Doc, in its order, of two that begin together the longer one first; (m,) each.
+
+    starts, ends: the first token, and the token after the last. labels: number of the label.
+    """
+
+    starts: Ints
+    ends: Ints
+    labels: Ints
+    scores: Floats

@@ -16,7 +16,7 @@ def device(request: pytest.FixtureRequest) -> torch.device:
     return torch.device(request.param)
 
 
-@pytest.fixture(scope="session", params=FACTORIES, ids=lambda factory: factory.name)
+@pytest.fixture(scope="session", params=FACTORIES, ids=lambda each: f"{each.name}-{each.kind}")
 def factory(request: pytest.FixtureRequest) -> Factory:
     """Every component."""
     return request.param

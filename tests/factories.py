@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
@@ -33,12 +33,15 @@ LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16, "upstream
 class Factory:
     """A component under test.
 
+    kind: what tells it from another one of the same component.
     model: sizes small enough for a test. variants: other model settings, to be saved and loaded.
-    read: what the component has predicted, to be compared with ==; scores: its confidence, when
-    made with the config `scored`. relabel: a gold Doc whose annotation has the given label.
+    read: what the component has predicted, token by token, to be compared with ==; scores: its
+    confidence, when made with the config `scored`. relabel: a gold Doc whose annotation has the
+    given label.
     """
 
     name: str
+    kind: str
     model: dict[str, Any]
     variants: list[dict[str, Any]]
     read: Callable[[Doc], Any]
@@ -61,14 +64,16 @@ class Factory:
 
 
 def gold_docs(vocab: Vocab) -> list[Doc]:
-    """Two Docs, one of two sentences, one with crossing arcs."""
-    return [
+    """Two Docs, one of two sentences, one with crossing arcs. Some spans are nested, cross, or have
+    two labels."""
+    docs = [
         Doc(
             vocab,
             words=["Cold", "rain", "fell", "all", "night", ".", "Nobody", "slept", "."],
             heads=[1, 2, 2, 4, 2, 2, 7, 7, 7],
             deps=["amod", "nsubj", "ROOT", "det", "obl", "punct", "nsubj", "ROOT", "punct"],
             tags=["JJ", "NN", "VBD", "DT", "NN", ".", "NN", "VBD", "."],
+            ents=["B-WEATHER", "I-WEATHER", "O", "B-TIME", "I-TIME", "O", "B-PER", "O", "O"],
         ),
         Doc(
             vocab,
@@ -76,19 +81,31 @@ def gold_docs(vocab: Vocab) -> list[Doc]:
             heads=[2, 2, 2, 4, 1, 4, 2],
             deps=["advmod", "nsubj", "ROOT", "nsubj", "acl:relcl", "obj", "punct"],
             tags=["RB", "NNS", "VBD", "WDT", "VBD", "PRP", "."],
+            ents=["B-TIME", "O", "O", "O", "O", "B-PER", "O"],
         ),
     ]
+    set_spans(docs[0], (0, 2, "WEATHER"), (1, 2, "WEATHER"), (0, 5, "EVENT"), (3, 5, "TIME"))
+    set_spans(docs[1], (0, 1, "TIME"), (0, 1, "EVENT"), (0, 4, "EVENT"), (1, 6, "PER"))
+    return docs
+
+
+def set_spans(doc: Doc, *spans: tuple[int, int, str]) -> None:
+    """Write the group of nested spans."""
+    doc.spans["sc"] = [Span(doc, start, end, label) for start, end, label in spans]
 
 
 def partly_annotated(vocab: Vocab) -> Doc:
-    """A gold Doc whose annotation is missing at some of its tokens."""
-    return Doc(
+    """A gold Doc whose annotation is missing at some of its tokens; a group of spans can't be."""
+    doc = Doc(
         vocab,
         words=["Letters", "came", "yesterday", "."],
         heads=[1, None, 1, None],
         deps=["nsubj", "", "advmod", ""],
         tags=["NNS", "", "RB", ""],
+        ents=["O", "", "B-TIME", ""],
     )
+    set_spans(doc, (2, 3, "TIME"))
+    return doc
 
 
 def bare(doc: Doc) -> Doc:
@@ -132,9 +149,44 @@ def tree_with_label(vocab: Vocab, label: str) -> Doc:
     return Doc(vocab, words=["Rain", "fell"], heads=[1, 1], deps=[label, "ROOT"])
 
 
+def read_ents(doc: Doc) -> list[tuple[str, str]]:
+    """Place in an entity, and its type, of every token."""
+    return [(t.ent_iob_, t.ent_type_) for t in doc]
+
+
+def read_spans(doc: Doc) -> list[list[tuple[int, str]]]:
+    """End and label of the spans that begin at each token."""
+    return [sorted((s.end, s.label_) for s in doc.spans["sc"] if s.start == t.i) for t in doc]
+
+
+def ents_with_label(vocab: Vocab, label: str) -> Doc:
+    """Two words, the second an entity with the given label."""
+    return Doc(vocab, words=["Rain", "fell"], ents=["O", f"B-{label}"])
+
+
+def spans_with_label(vocab: Vocab, label: str) -> Doc:
+    """Two words, both together and the second alone a span with the given label."""
+    doc = Doc(vocab, words=["Rain", "fell"])
+    set_spans(doc, (0, 2, label), (1, 2, label))
+    return doc
+
+
+def group_scores(key: str) -> Callable[[Doc], np.ndarray]:
+    """The scores of the spans in a group."""
+    return lambda doc: np.array(doc.spans[key].attrs["scores"])
+
+
+POINTER = {
+    "@architectures": "spacy-biaffine.GlobalPointer.v1",
+    "lstm_layers": 1,
+    "lstm_hidden": 16,
+    "head_size": 16,
+}
+
 FACTORIES = [
     Factory(
         name="norm_biaffine_parser",
+        kind="trees",
         model={
             "@architectures": "spacy-biaffine.NormBiaffineParser.v1",
             "lstm_layers": 1,
@@ -152,5 +204,29 @@ FACTORIES = [
         scores=tree_scores,
         relabel=tree_with_label,
         scored={"store_scores": True},
+    ),
+    Factory(
+        name="global_pointer_ner",
+        kind="entities",
+        model=POINTER,
+        variants=[
+            {"lstm_layers": 0, "head_size": 6},
+            {"lstm_layers": 2, "max_span_length": 3, "max_length": 4},
+            {"efficient": False},
+        ],
+        read=read_ents,
+        scores=group_scores("ent_scores"),
+        relabel=ents_with_label,
+        scored={"store_scores": True},
+    ),
+    Factory(
+        name="global_pointer_ner",
+        kind="spans",
+        model=POINTER,
+        variants=[{"lstm_layers": 0}],
+        read=read_spans,
+        scores=group_scores("sc"),
+        relabel=spans_with_label,
+        scored={"spans_key": "sc", "set_ents": False},
     ),
 ]

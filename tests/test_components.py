@@ -25,6 +25,7 @@ from factories import (
     examples_of,
     gold_docs,
     partly_annotated,
+    set_spans,
     train,
     unannotated,
 )
@@ -153,11 +154,12 @@ def test_labels_come_from_all_examples(factory):
     pipe = factory.add_to(nlp)
     docs = [factory.relabel(nlp.vocab, "AAA") for _ in range(49)]
     docs.append(factory.relabel(nlp.vocab, "BBB"))
-    optimizer = nlp.initialize(lambda: examples_of(docs))
+    nlp.initialize(lambda: examples_of(docs))
     assert {"AAA", "BBB"} <= set(pipe.labels)
     assert list(pipe.labels) == sorted(pipe.labels)
     last = examples_of(docs[49:])
-    losses = [nlp.update(last, sgd=optimizer, losses={})[factory.name] for _ in range(30)]
+    optimizer = Adam(0.01, L2=0.0)
+    losses = [nlp.update(last, sgd=optimizer, losses={})[factory.name] for _ in range(60)]
     assert 0 < losses[-1] < losses[0]
     assert factory.read(nlp(bare(docs[49]))) == factory.read(docs[49])
 
@@ -266,7 +268,9 @@ def test_misaligned_gold(factory, kind):
     predicted, words, heads, deps, share = MISALIGNED[kind]
     nlp = spacy.blank("en")
     factory.add_to(nlp)
-    gold = Doc(nlp.vocab, words=words, heads=heads, deps=deps.split(), tags=["T"] * len(words))
+    n = len(words)
+    gold = Doc(nlp.vocab, words, heads=heads, deps=deps.split(), tags=["T"] * n, ents=["B-X"] * n)
+    set_spans(gold, (0, n, "X"), (0, 1, "X"))
     examples = [Example(Doc(nlp.vocab, words=predicted), gold)]
     with pytest.warns(UserWarning, match=rf"\[{factory.name}\] {share} tokens \(\d+\.\d%\)"):
         nlp.initialize(lambda: examples)
@@ -306,7 +310,6 @@ def test_empty_and_tiny_docs(factory, trained, text):
     doc = trained(text)
     assert doc.text == text
     assert len(factory.read(doc)) == len(doc)
-    assert len(list(doc.sents)) == min(len(doc), 1)
 
 
 def test_list_of_empty_and_tiny_docs(factory, trained):

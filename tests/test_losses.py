@@ -7,7 +7,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_biaffine.losses import IGNORED, binary_cross_entropy, cross_entropy, with_gradient
+from spacy_biaffine import losses
+from spacy_biaffine.losses import (
+    IGNORED,
+    binary_cross_entropy,
+    cross_entropy,
+    multilabel_cross_entropy,
+    span_cross_entropy,
+    with_gradient,
+)
 
 
 class Pair(NamedTuple):
@@ -98,3 +106,88 @@ def test_gradients_inside_no_grad():
             lambda s: (s[0].a ** 2).sum(), [Pair(torch.ones(2), torch.ones(1))]
         )
     assert gradients[0][0].tolist() == [2.0, 2.0]
+
+
+def test_multilabel_by_hand(device):
+    scores = torch.tensor([[math.log(2), math.log(3), 9.0, math.log(4)], [0.0] * 4])
+    positive = torch.tensor([[True, False, False, False], [False] * 4])
+    negative = torch.tensor([[False, True, False, True], [False] * 4])
+    found = multilabel_cross_entropy(*(t.to(device) for t in (scores, positive, negative)))
+    assert found.item() == pytest.approx(math.log(1 + 1 / 2) + math.log(1 + 3 + 4))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_multilabel_is_never_negative_and_finite(dtype):
+    for scale in (0.0, 1.0, 100.0, 30000.0):
+        scores = (scale * torch.randn(5, 40)).clamp(-6e4, 6e4).to(dtype).requires_grad_()
+        positive = torch.rand(5, 40) < 0.1
+        positive[0] = False
+        loss = multilabel_cross_entropy(scores, positive, ~positive)
+        assert loss.isfinite()
+        assert loss.item() >= 0
+        loss.backward()
+        assert scores.grad.isfinite().all()
+
+
+def slow_span_loss(pairs, sides, gold, known) -> float:
+    """From the formula, span by span, in double precision."""
+    batch, groups, _, n, size = sides.shape
+    there = {tuple(row) for row in gold.tolist()}
+    total = 0.0
+    for b in range(batch):
+        for t in range(groups * size):
+            p, g = divmod(t, size)
+            wrong = right = 1.0
+            for i in range(n):
+                for j in range(n):
+                    s = (pairs[b, p, i, j] + sides[b, p, 0, i, g] + sides[b, p, 1, j, g]).item()
+                    if (b, t, i, j) in there:
+                        right += math.exp(-s)
+                    elif known[b, i, j]:
+                        wrong += math.exp(s)
+            total += math.log(wrong) + math.log(right)
+    return total
+
+
+GOLD = torch.tensor([[0, 0, 1, 2], [0, 0, 0, 3], [0, 3, 1, 2], [1, 2, 0, 0]])
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize("chunk", [1, 70, losses.SPAN_CHUNK])
+def test_span_loss_equals_the_formula(groups, chunk, monkeypatch, device):
+    monkeypatch.setattr(losses, "SPAN_CHUNK", chunk)
+    pairs = torch.randn(2, groups, 4, 4, dtype=torch.float64, requires_grad=True)
+    sides = torch.randn(2, groups, 2, 4, 4 // groups, dtype=torch.float64, requires_grad=True)
+    known = torch.rand(2, 4, 4) < 0.7
+    found = span_cross_entropy(*(t.to(device) for t in (pairs, sides, GOLD, known)))
+    assert found.item() == pytest.approx(slow_span_loss(pairs, sides, GOLD, known))
+    if device.type == "cpu":
+        assert torch.autograd.gradcheck(
+            lambda p, s: span_cross_entropy(p, s, GOLD, known), (pairs, sides)
+        )
+
+
+@pytest.mark.parametrize("gold", [GOLD[:3], GOLD[:0]])
+def test_span_loss_is_near_zero_for_perfect_scores_whatever_the_padding(gold):
+    """Of two sentences, of three words and of one; without entities too."""
+    values = []
+    for n in (4, 9):
+        pairs = torch.full((2, 2, n, n), -20.0)
+        gold_pairs = gold[gold[:, 1] < 2]
+        pairs[tuple(gold_pairs.T)] = 20.0
+        pairs[0, :, 4:], pairs[0, :, :, 4:], pairs[1, :, 1:], pairs[1, :, :, 1:] = 4 * [-1e38]
+        known = torch.ones(2, n, n, dtype=torch.bool)
+        sides = torch.zeros(2, 2, 2, n, 1)
+        values.append(span_cross_entropy(pairs, sides, gold_pairs, known).item())
+    assert 0 <= values[0] < 1e-6
+    assert values[1] == pytest.approx(values[0], abs=1e-5)
+
+
+def test_span_loss_without_known_spans_is_zero_and_so_is_its_gradient():
+    pairs, sides = (torch.randn(1, 1, 3, 3), torch.randn(1, 1, 2, 3, 5))
+    tensors = [tensor.requires_grad_() for tensor in (pairs, sides)]
+    known = torch.zeros(1, 3, 3, dtype=torch.bool)
+    loss = span_cross_entropy(*tensors, torch.zeros(0, 4, dtype=torch.int64), known)
+    assert loss.item() == 0.0
+    loss.backward()
+    assert all((tensor.grad == 0).all() for tensor in tensors)

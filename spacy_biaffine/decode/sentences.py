@@ -44,6 +44,16 @@ def cut_overlong(sentence: Ints, max_length: int) -> list[Ints]:
     return np.array_split(sentence, -(-len(sentence) // max_length))
 
 
+def overlapping(sentence: Ints, length: int) -> list[Ints]:
+    """Windows of at most length words, each half over the one before.
+
+    Whatever is no longer than half a window is whole in one of them.
+    """
+    step = max(1, length // 2)
+    starts = range(0, max(1, len(sentence) - length + step), step)
+    return [sentence[start : start + length] for start in starts]
+
+
 def attach_blanks(heads: Ints, starts: NDArray[np.bool_]) -> Ints:
     """Give tokens without a head (-1) the word to their left, else to their right, as head.
 

@@ -5,9 +5,11 @@ from functools import partial
 from thinc.api import Model
 
 from ..decode.mst import decode_trees
+from ..nn.global_pointer import SpanPointer
 from ..nn.parser import BiaffineParser, SentenceSplitter
 from ..types import DocEncoder
 from .parser_model import parser_model
+from .span_model import span_model
 from .torch_layer import torch_layer
 
 
@@ -65,5 +67,50 @@ def NormBiaffineParser(  # noqa: N802 (spaCy names architectures like classes)
         ),
         max_length=max_length,
         reads_tags=tag_size > 0,
+        nO=nO,
+    )
+
+
+def GlobalPointer(  # noqa: N802
+    tok2vec: DocEncoder,
+    lstm_layers: int = 1,
+    lstm_hidden: int = 200,
+    head_size: int = 64,
+    efficient: bool = True,
+    max_length: int = 1000,
+    max_span_length: int | None = None,
+    mixed_precision: bool = False,
+    nO: int | None = None,
+) -> Model:
+    """The span finder of "Efficient GlobalPointer: Fewer Parameters, Better Results".
+
+    tok2vec: one vector per token; any encoder.
+    lstm_layers, lstm_hidden: bidirectional layers above it and their width per direction; 0 for an
+        encoder that is trained itself.
+    head_size: width d of q and k, an even number.
+    efficient: one q and k for all types; off, each type has its own, as in GlobalPointer.
+    max_length: longest sentence in words that is read as a whole; longer ones are read in windows
+        of this length, each half over the one before. Memory grows as its square.
+    max_span_length: longest entity in words; none for any.
+    mixed_precision: half precision on a GPU.
+    nO: number of labels; set by the component.
+    """
+    if head_size < 2 or head_size % 2:
+        raise ValueError(f"head_size must be an even number above 0, not {head_size}.")
+    if max_length < 1 or (max_span_length is not None and max_span_length < 1):
+        raise ValueError("max_length and max_span_length must be 1 or more.")
+    pointer = partial(
+        SpanPointer,
+        layers=lstm_layers,
+        hidden=lstm_hidden,
+        size=head_size,
+        efficient=efficient,
+        max_span_length=max_span_length,
+    )
+    return span_model(
+        tok2vec,
+        torch_layer("global_pointer", pointer, mixed_precision=mixed_precision, threshold=0.0),
+        max_length=max_length,
+        max_span_length=max_span_length,
         nO=nO,
     )
