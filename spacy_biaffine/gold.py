@@ -1,13 +1,14 @@
 """From Examples to targets and masks: the only room that knows about alignment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, IS_SPACE, ORTH, SENT_START
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from spacy.training import Example
 
+from .decode.bioes import bioes_of_biluo
 from .decode.sentences import cut_by_number, cut_overlong, starts_on_words
 from .types import Ints
 
@@ -37,6 +38,28 @@ def words_of(docs: Sequence[Doc]) -> list[Ints]:
         words.append(np.flatnonzero(doc.to_array([IS_SPACE]) == 0) + offset)
         offset += len(doc)
     return words
+
+
+def sentences_of(docs: Sequence[Doc]) -> list[Ints]:
+    """The sentences that are marked on Docs, without blank tokens; a Doc without marks is one.
+
+    Each is the numbers of its tokens, counted over all Docs.
+    """
+    starts = np.concatenate([doc.to_array([SENT_START]).reshape(-1) for doc in docs])
+    numbers = np.cumsum(starts == 1)
+    return [cut for words in words_of(docs) for cut in cut_by_number(words, numbers[words])]
+
+
+def aligned_values(example: Example, read: Callable[[Token], str]) -> list[str]:
+    """Per predicted token, what `read` finds at the gold token that it is exactly, else ""."""
+    values = [read(token) for token in example.reference]
+    return [values[gold] if gold >= 0 else "" for gold in partners(example)]
+
+
+def aligned_entity_tags(example: Example) -> list[str]:
+    """Per predicted token, the BIOES tag of the gold entity; "" where none is known, or where an
+    entity does not end where tokens do."""
+    return [bioes_of_biluo(tag) if tag else "" for tag in example.get_aligned_ner()]
 
 
 def tree_targets(

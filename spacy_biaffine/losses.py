@@ -3,10 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
+
+from .types import Ints
 
 ScoresT = TypeVar("ScoresT", bound=tuple[Tensor, ...])
 
@@ -35,6 +38,21 @@ def with_gradient(
         )
     rest = iter(gradients)
     return value.item(), [tuple(next(rest) for _ in batch) for batch in leaves]
+
+
+def targets_at(targets: Ints, tokens: Sequence[Ints]) -> list[Ints]:
+    """Targets (all tokens,) as they stand in padded batches (B, n), IGNORED at padding."""
+    return [np.append(targets, IGNORED)[numbers] for numbers in tokens]
+
+
+def count_known(targets: Sequence[Ints]) -> int:
+    """How many there are, at least 1: a mean over none is 0."""
+    return max(1, sum(int((batch != IGNORED).sum()) for batch in targets))
+
+
+def on_device(targets: Ints, scores: Tensor) -> Tensor:
+    """The targets where the scores are."""
+    return torch.from_numpy(targets).to(scores.device)
 
 
 def cross_entropy(scores: Tensor, targets: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Spans as one tag per token, and back: B, I and E begin, continue and end a span of several tokens,
+"""Spans as one tag per token, and back: B, I and E begin, continue and end a span of several,
 S is a span of one, O is outside."""
 
 from collections.abc import Iterable, Sequence

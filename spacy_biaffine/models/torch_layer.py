@@ -92,13 +92,13 @@ class LazyShim(PyTorchShim):
         self._grad_scaler = PyTorchGradScaler(self._mixed_precision)
         self._grad_scaler.to_(device)
 
-    def predict_batches(self, batches: list[SentenceBatch], options: dict[str, Any]) -> list[Any]:
+    def predict_batches(self, batches: list[Any], options: dict[str, Any]) -> list[Any]:
         """What the module predicts for each batch, dropout off."""
         self.module.eval()
         with self._autocast():
             return [self.module.predict(batch, **options) for batch in batches]  # type: ignore[operator]
 
-    def score_batches(self, batches: list[SentenceBatch]) -> list[tuple[Tensor, ...]]:
+    def score_batches(self, batches: list[Any]) -> list[tuple[Tensor, ...]]:
         """The module's scores for each batch, in float32, dropout on."""
         self.module.train()
         with self._autocast():
@@ -154,9 +154,7 @@ class LazyShim(PyTorchShim):
 
 def _forward(model: Model, inputs: Sentences, is_train: bool) -> tuple[list[Scored[Any]], Backprop]:
     shim = cast(LazyShim, model.shims[0])
-    for part in shim.module.modules():
-        if isinstance(part, nn.Dropout):
-            part.p = model.attrs["dropout_rate"]
+    set_module_dropout(shim.module, model.attrs["dropout_rate"])
     flat = xp2torch(model.ops.flatten(inputs.vectors), requires_grad=is_train, device=shim.device)
     groups = list(_by_area(inputs.cuts))
     batches = [_pad(flat, inputs.features, tokens) for tokens in groups]
@@ -172,6 +170,13 @@ def _forward(model: Model, inputs: Sentences, is_train: bool) -> tuple[list[Scor
         return model.ops.unflatten(cast(Floats2d, torch2xp(gradient)), lengths)
 
     return _scored(groups, training_scores), backprop
+
+
+def set_module_dropout(module: nn.Module, rate: float) -> None:
+    """Give every dropout of a module the rate that Thinc has set on its layer."""
+    for part in module.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = rate
 
 
 def _scored(groups: list[Ints], scores: list[Any]) -> list[Scored[Any]]:

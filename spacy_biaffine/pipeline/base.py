@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..gold import misaligned
+from ..models.char_word import show_words
 
 Scorer = Callable[..., dict[str, Any]]
 
@@ -100,6 +101,7 @@ class StructuredPipe(TrainablePipe):
         if not sample:
             raise ValueError(f"[{self.name}] found only empty Docs in the training examples.")
         self.set_sizes()
+        show_words(self.model, lambda: (eg.predicted for eg in get_examples()))
         self.model.initialize(X=sample)
 
     def require_weights(self) -> None:

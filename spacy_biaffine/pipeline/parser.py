@@ -16,7 +16,14 @@ from thinc.api import Config, Model
 from ..annotations import register_token_score, set_token_scores
 from ..decode.sentences import attach_blanks, starts_of_trees
 from ..gold import TreeTargets, arc_labels, tree_targets
-from ..losses import binary_cross_entropy, cross_entropy, with_gradient
+from ..losses import (
+    binary_cross_entropy,
+    count_known,
+    cross_entropy,
+    on_device,
+    targets_at,
+    with_gradient,
+)
 from ..models.parser_model import ParserScores
 from ..nn.parser import ArcScores, StartScores
 from ..types import Ints, Parse, ParserInput
@@ -181,21 +188,21 @@ def parser_loss(
     scores: ParserScores, targets: TreeTargets
 ) -> tuple[float, tuple[list[tuple], list[tuple]]]:
     """The sum of three losses, each averaged over its words, and the gradients of the scores."""
-    starts = _gather(targets.starts, [batch.tokens for batch in scores.starts])
-    heads = _gather(targets.heads, [batch.tokens for batch in scores.arcs])
-    labels = _gather(targets.labels, [batch.tokens for batch in scores.arcs])
+    starts = targets_at(targets.starts, [batch.tokens for batch in scores.starts])
+    heads = targets_at(targets.heads, [batch.tokens for batch in scores.arcs])
+    labels = targets_at(targets.labels, [batch.tokens for batch in scores.arcs])
 
     def start_loss(batches: list[StartScores]) -> torch.Tensor:
         each = [
-            binary_cross_entropy(batch.starts, _on(gold, batch.starts))
+            binary_cross_entropy(batch.starts, on_device(gold, batch.starts))
             for batch, gold in zip(batches, starts, strict=True)
         ]
-        return torch.stack(each).sum() / _count(starts)
+        return torch.stack(each).sum() / count_known(starts)
 
     def arc_loss(batches: list[ArcScores]) -> torch.Tensor:
         each = [
-            cross_entropy(batch.arcs, _on(head, batch.arcs)) / _count(heads)
-            + cross_entropy(batch.labels, _on(label, batch.labels)) / _count(labels)
+            cross_entropy(batch.arcs, on_device(head, batch.arcs)) / count_known(heads)
+            + cross_entropy(batch.labels, on_device(label, batch.labels)) / count_known(labels)
             for batch, head, label in zip(batches, heads, labels, strict=True)
         ]
         return torch.stack(each).sum()
@@ -203,19 +210,6 @@ def parser_loss(
     loss_starts, d_starts = with_gradient(start_loss, [batch.scores for batch in scores.starts])
     loss_arcs, d_arcs = with_gradient(arc_loss, [batch.scores for batch in scores.arcs])
     return loss_starts + loss_arcs, (d_starts, d_arcs)
-
-
-def _gather(targets: Ints, numbers: Sequence[Ints]) -> list[Ints]:
-    """Targets of padded batches; none where there is padding."""
-    return [np.append(targets, -1)[tokens] for tokens in numbers]
-
-
-def _count(targets: list[Ints]) -> int:
-    return max(1, sum(int((batch >= 0).sum()) for batch in targets))
-
-
-def _on(targets: Ints, scores: torch.Tensor) -> torch.Tensor:
-    return torch.from_numpy(targets).to(scores.device)
 
 
 register_token_score("head_prob")

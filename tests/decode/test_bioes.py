@@ -1,6 +1,6 @@
 """Tags to spans and back, against every sequence of a few tokens."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -52,9 +52,7 @@ def test_any_sequence_gives_well_formed_spans():
         for tags in product(TAGS, repeat=length):
             spans = spans_of_tags(tags)
             assert all(0 <= start < end <= length and kind for start, end, kind in spans)
-            assert all(
-                before[1] <= after[0] for before, after in zip(spans[:-1], spans[1:], strict=True)
-            )
+            assert all(before[1] <= after[0] for before, after in pairwise(spans))
             inside = {i for start, end, _ in spans for i in range(start, end)}
             assert inside == {i for i, tag in enumerate(tags) if tag != "O"}
 
