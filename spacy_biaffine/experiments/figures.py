@@ -79,12 +79,13 @@ def score_by_step(runs: Runs, metric: str, path: Path) -> None:
 
     places = [(table, row) for table in runs.tables for row in runs.rows]
     columns = min(MOST_COLUMNS, len(runs.rows))
-    with figure(path, -(-len(places) // columns), columns, sharey=True) as panels:
+    with figure(path, -(-len(places) // columns), columns, sharex=True, sharey=True) as panels:
         for panel, (table, row) in zip(panels.flat, places, strict=False):
             for i, column in enumerate(runs.columns):
                 draw(panel, curve(runs, table, row, column, score), i, column)
             names = [_title(runs, table), name_of(runs.layout.rows, row)]
             panel.set(title="\n".join(filter(None, names)))
+            panel.tick_params(labelbottom=True)
         for panel in panels.flat[len(places) :]:
             panel.axis("off")
         for panel in panels[:, 0]:

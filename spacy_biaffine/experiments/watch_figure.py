@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from .grid import Label
 from .plots import ROW_MARKERS, add_legend, curve, figure
@@ -49,7 +49,7 @@ def watch_by_step(runs: Runs, table: Setting, path: Path) -> bool:
 def _make_logarithmic(panel: Axes) -> None:
     """With plain numbers."""
     panel.set_yscale("log")
-    panel.yaxis.set_major_formatter(LogFormatter())
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     panel.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
 
 
