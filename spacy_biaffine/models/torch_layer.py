@@ -19,6 +19,7 @@ from thinc.types import Floats2d
 from torch import Tensor, nn
 
 from ..types import Ints, SentenceBatch, Sentences
+from . import torch_forks  # noqa: F401 (nlp.pipe with several processes)
 
 MAX_AREA = 2**17
 """Largest padded area (sentences times words times words) of a batch of several sentences."""
