@@ -7,14 +7,18 @@ import typer
 from spacy.cli._util import app as spacy_app
 
 from .convert import convert as convert_command
+from .convert_entities import convert_entities
 from .experiment import CONTEXT, experiment
 from .report import report
+from .tune_threshold import tune_threshold
 
 app = typer.Typer(
     name="biaffine", help="Data and training tools of spacy-biaffine.", no_args_is_help=True
 )
 app.command("convert")(convert_command)
+app.command("convert-entities")(convert_entities)
 app.command("experiment", context_settings=CONTEXT)(experiment)
 app.command("report", context_settings=CONTEXT)(report)
+app.command("tune-threshold")(tune_threshold)
 
 spacy_app.add_typer(app)

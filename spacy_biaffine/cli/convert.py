@@ -53,7 +53,7 @@ def convert(
         Format | None, typer.Option("--to", help="What to write; by default as the file names say")
     ] = None,
 ) -> None:
-    """Convert CoNLL-U to .spacy files for training, and back.
+    """Convert CoNLL-U to .spacy files for training, and back. For entities: convert-entities.
 
     A UD treebank folder gives train.spacy, dev.spacy and test.spacy, as far as present.
 

@@ -79,12 +79,15 @@ def evaluate_models(trained: Language, best: Path) -> dict[str, dict[str, float]
 def corpus_of_test(config: Config) -> Any:
     """The reader of the dev corpus, on the file that `paths.test` names; None without it."""
     path = config["paths"].get("test")
-    if path is None:
-        return None
+    return None if path is None else dev_corpus(config, path)
+
+
+def dev_corpus(config: Config, path: str | Path) -> Any:
+    """The reader of the dev corpus, on another file."""
     section: Any = config
     for name in config["training"]["dev_corpus"].split("."):
         section = section[name]
-    return registry.resolve({"corpus": {**section, "path": path}})["corpus"]
+    return registry.resolve({"corpus": {**section, "path": str(path)}})["corpus"]
 
 
 def _exit_with_parent() -> None:

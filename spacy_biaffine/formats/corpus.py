@@ -46,7 +46,7 @@ class ConlluCorpus:
         given: Sequence[str] = (),
         limit: int = 0,
     ) -> None:
-        _check_layers(given)
+        check_layers(given)
         self.path = Path(path)
         self.n_sents = n_sents
         self.by_doc = by_doc
@@ -57,7 +57,7 @@ class ConlluCorpus:
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Examples with gold tokens. Raises ConlluError, with file and line."""
-        return _examples(self._docs(nlp), self.given, self.limit)
+        return examples_of(self._docs(nlp), self.given, self.limit)
 
     def _docs(self, nlp: Language) -> Iterator[Doc]:
         for file in _conllu_files(self.path):
@@ -93,7 +93,7 @@ class GivenCorpus:
         limit: int = 0,
         max_length: int = 0,
     ) -> None:
-        _check_layers(given)
+        check_layers(given)
         self.path = Path(path)
         self.given = list(given)
         self.gold_sents = gold_sents
@@ -103,7 +103,7 @@ class GivenCorpus:
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Examples with gold tokens."""
         docs = self._cut(read_docbin(self.path, nlp.vocab))
-        return _examples(docs, self.given, self.limit)
+        return examples_of(docs, self.given, self.limit)
 
     def _cut(self, docs: Iterable[Doc]) -> Iterator[Doc]:
         for doc in docs:
@@ -132,12 +132,14 @@ def give(reference: Doc, given: Iterable[str]) -> Doc:
     return doc
 
 
-def _examples(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[Example]:
+def examples_of(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[Example]:
+    """An Example for each Doc that has tokens, at most limit, 0 for all."""
     examples = (Example(give(doc, given), doc) for doc in docs if len(doc))
     return islice(examples, limit) if limit else examples
 
 
-def _check_layers(given: Iterable[str]) -> None:
+def check_layers(given: Iterable[str]) -> None:
+    """Raises ValueError for names that are not in `LAYERS`."""
     unknown = [layer for layer in given if layer not in LAYERS]
     if unknown:
         raise ValueError(f"unknown layers in 'given': {unknown}; known: {list(LAYERS)}")

@@ -1,0 +1,143 @@
+"""``python -m spacy biaffine convert-entities``."""
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..formats.convert_entities import EntitySummary
+
+MAX_LISTED = 50
+
+
+class Form(str, Enum):
+    """What the file is."""
+
+    json = "json"
+    cluener = "cluener"
+    columns = "columns"
+
+
+def convert_entities(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="IN", help="JSON lines, token lines, or a folder of the latter"),
+    ],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="NAME.spacy, or NAME.jsonl")],
+    form: Annotated[Form | None, typer.Option("--form", help="What IN is; see below")] = None,
+    spans_key: Annotated[
+        str | None,
+        typer.Option("--spans-key", help="Group for nested entities; by default doc.ents"),
+    ] = None,
+    lang: Annotated[str, typer.Option("--lang", "-l", help="Language code")] = "xx",
+    characters: Annotated[
+        bool, typer.Option("--characters", help="json, cluener: a token for every character")
+    ] = False,
+    snap: Annotated[
+        bool, typer.Option("--snap", help="json, cluener: widen entities to whole tokens")
+    ] = False,
+    token_column: Annotated[
+        int, typer.Option("--token-column", min=1, help="columns: where the tokens are, from 1")
+    ] = 1,
+    tag_column: Annotated[
+        int, typer.Option("--tag-column", min=1, help="columns: where the tags begin, from 1")
+    ] = 2,
+    levels: Annotated[
+        int, typer.Option("--levels", min=0, help="columns: how many of tags; 0 for all")
+    ] = 1,
+    innermost_first: Annotated[
+        bool | None,
+        typer.Option(
+            "--innermost-first/--outermost-first", help="columns: their order, if several"
+        ),
+    ] = None,
+    n_sents: Annotated[
+        int,
+        typer.Option("--n-sents", "-n", min=0, help="columns: sentences to a Doc; 0 for a file"),
+    ] = 1,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out what can't be read, and list it")
+    ] = False,
+    max_docs: Annotated[
+        int, typer.Option("--max-docs", min=1, help="Docs to a file; more make a folder of shards")
+    ] = 100_000,
+) -> None:
+    """Convert files with entities to .spacy files for training, and back to JSON lines.
+
+    json: {"text": "Oslo fjord", "entities": [[0, 4, "LOC"]]}, the end is the character after the
+    last. Example: python -m spacy biaffine convert-entities a.jsonl a.spacy --form json -l en
+
+    cluener: {"text": ..., "label": {"LOC": {"Oslo": [[0, 3]]}}}, the end is the last character.
+    Example: python -m spacy biaffine convert-entities dev.json dev.spacy --form cluener -l zh
+    --characters
+
+    columns: a token a line, tabs, BIO or BIOES tags. Example: python -m spacy biaffine
+    convert-entities litbank/tsv train.spacy --form columns --levels 0 --innermost-first --n-sents 0
+    --spans-key sc
+
+    Back: python -m spacy biaffine convert-entities dev.spacy dev.jsonl --spans-key sc
+    """
+    from functools import partial
+
+    from tqdm import tqdm
+    from wasabi import msg
+
+    from ..formats import convert_entities as work
+    from ..formats.entities import Columns, cluener_offsets, offsets_of
+
+    progress = partial(tqdm, unit=" docs", leave=False)
+    try:
+        if target.suffix == ".jsonl":
+            summary = work.spacy_to_json(source, target, spans_key=spans_key, progress=progress)
+        elif form is None:
+            raise ValueError("say what IN is: --form json, cluener or columns; see --help")
+        elif form is Form.columns:
+            summary = work.columns_to_spacy(
+                sorted(source.iterdir()) if source.is_dir() else [source],
+                target,
+                Columns(token_column - 1, tag_column - 1, levels or None, innermost_first),
+                lang=lang,
+                n_sents=n_sents,
+                spans_key=spans_key,
+                skip_bad=skip_bad,
+                max_docs=max_docs,
+                progress=progress,
+            )
+        else:
+            summary = work.json_to_spacy(
+                source,
+                target,
+                cluener_offsets if form is Form.cluener else offsets_of,
+                lang=lang,
+                characters=characters,
+                spans_key=spans_key,
+                snap=snap,
+                skip_bad=skip_bad,
+                max_docs=max_docs,
+                progress=progress,
+            )
+    except (ValueError, OSError) as error:
+        msg.fail(str(error), exits=1)
+    else:
+        _show(source, summary)
+
+
+def _show(source: Path, summary: "EntitySummary") -> None:
+    from wasabi import msg
+
+    report = summary.report
+    n_files = len(summary.files)
+    msg.good(f"{source} -> {summary.files[0] if n_files == 1 else summary.files[0].parent}")
+    rows = [("texts", report.texts), ("docs", summary.docs), ("entities", report.entities)]
+    if report.snapped:
+        rows.append(("entities moved to tokens", report.snapped))
+    if report.stray:
+        rows.append(("tags that continue nothing", report.stray))
+    rows += [(f"left out: {reason}", n) for reason, n in report.skipped.most_common()]
+    msg.table([(name, f"{n:,}") for name, n in rows], aligns=("l", "r"))
+    for error in report.errors[:MAX_LISTED]:
+        msg.warn(f"left out {error}")
+    if len(report.errors) > MAX_LISTED:
+        msg.warn(f"... and {len(report.errors) - MAX_LISTED} more")

@@ -1,0 +1,19 @@
+"""Files with entities <-> spaCy Docs: the names other modules use."""
+
+from .entities_columns import Columns, read_columns
+from .entities_docs import Offsets, by_character
+from .entities_json import cluener_offsets, offsets_of, read_entities_json, write_entities_json
+from .entities_report import EntityError, EntityReport
+
+__all__ = [
+    "Columns",
+    "EntityError",
+    "EntityReport",
+    "Offsets",
+    "by_character",
+    "cluener_offsets",
+    "offsets_of",
+    "read_columns",
+    "read_entities_json",
+    "write_entities_json",
+]

@@ -1,0 +1,130 @@
+"""JSON lines with character offsets <-> Docs."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc
+
+from ..annotations import entities_of, has_entities
+from .entities_docs import Offsets, Tokenize, annotate
+from .entities_report import EntityError, EntityReport, numbered_lines
+
+Record = dict[str, Any]
+ReadOffsets = Callable[[Record], list[Offsets] | None]
+"""The entities of a line; None where it has no annotation. Raises ValueError."""
+
+
+def read_entities_json(
+    path: Path,
+    tokenize: Tokenize,
+    offsets: ReadOffsets,
+    *,
+    spans_key: str | None = None,
+    snap: bool = False,
+    skip_bad: bool = False,
+    report: EntityReport | None = None,
+) -> Iterator[Doc]:
+    """A Doc for each line, a JSON object with the key "text".
+
+    offsets: `offsets_of` or `cluener_offsets`, the form of the entities. Lines without annotation
+    give Docs without any. spans_key, snap: as in `annotate`. skip_bad: leave out lines that can't
+    be read. Raises EntityError, with file and line.
+    """
+    report = EntityReport() if report is None else report
+
+    def make(place: str, line: str) -> Doc:
+        record = _record(place, line)
+        try:
+            found = offsets(record)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise EntityError(place, "form", f"entities of another form: {error}") from error
+        doc = tokenize(record["text"])
+        if found is None:
+            report.texts += 1
+            return doc
+        return annotate(doc, found, place, spans_key=spans_key, snap=snap, report=report)
+
+    for place, line in numbered_lines(path):
+        if line.strip():
+            yield from report.attempt(partial(make, place, line), skip_bad=skip_bad)
+
+
+def offsets_of(record: Record) -> list[Offsets] | None:
+    """{"text": ..., "entities": [...]}, where the end is the character after the last.
+
+    An entity is [start, end, label], or {"start": , "end": , "label": } where a "text" is compared
+    with the text at that place.
+    """
+    if not _has(record, "entities"):
+        return None
+    return [
+        _offsets(e["start"], e["end"], e["label"], e.get("text"))
+        if isinstance(e, dict)
+        else _offsets(*e)
+        for e in _keyed(record["entities"])
+    ]
+
+
+def cluener_offsets(record: Record) -> list[Offsets] | None:
+    """{"text": ..., "label": {label: {surface: [[first, last], ...]}}}, the last one included."""
+    if not _has(record, "label"):
+        return None
+    return [
+        _offsets(first, last + 1, label, surface)
+        for label, surfaces in record["label"].items()
+        for surface, places in surfaces.items()
+        for first, last in places
+    ]
+
+
+def write_entities_json(docs: Iterable[Doc], path: Path, *, spans_key: str | None = None) -> int:
+    """Write Docs in the form of `offsets_of`; returns how many. Without annotation, text alone."""
+    count = 0
+    with path.open("w", encoding="utf8", newline="\n") as file:
+        for doc in docs:
+            record: Record = {"text": doc.text}
+            if has_entities(doc, spans_key):
+                record["entities"] = [
+                    [span.start_char, span.end_char, span.label_]
+                    for span in entities_of(doc, spans_key)
+                ]
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def _record(place: str, line: str) -> Record:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise EntityError(place, "json", f"this is no JSON ({error})") from error
+    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+        raise EntityError(place, "json", 'a line must be an object with a string as "text"')
+    return record
+
+
+def _has(record: Record, key: str) -> bool:
+    """Whether there is annotation. Raises ValueError where it is of the other form."""
+    other = {"entities": "label", "label": "entities"}[key]
+    if key not in record and other in record:
+        raise ValueError(f'the line has "{other}" and no "{key}"')
+    return key in record
+
+
+def _keyed(entities: Any) -> list[Any]:
+    for entity in entities:
+        missing = {"start", "end", "label"} - set(entity) if isinstance(entity, dict) else ()
+        if missing:
+            raise ValueError(f"{entity} has no {', '.join(sorted(missing))}")
+    return entities
+
+
+def _offsets(start: Any, end: Any, label: Any, surface: Any = None) -> Offsets:
+    if type(start) is not int or type(end) is not int:
+        raise ValueError(f"offsets must be whole numbers, not {start!r} and {end!r}")
+    if not isinstance(label, str) or not label:
+        raise ValueError(f"a label must be a string, not {label!r}")
+    return Offsets(start, end, label, surface)

@@ -1,0 +1,90 @@
+"""Choosing a threshold, against trying all of them, and the command."""
+
+import numpy as np
+import pytest
+import spacy
+from factories import POINTER, TOK2VEC, examples_of, gold_docs
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from thinc.api import Adam, fix_random_seed
+from typer.testing import CliRunner
+
+from spacy_biaffine.annotations import set_scored_spans
+from spacy_biaffine.cli import app
+from spacy_biaffine.thresholds import Judged, best_threshold, f1_above, judge
+
+COMPONENT = "global_pointer_ner"
+
+
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12),
+    st.integers(0, 5),
+)
+def test_equals_trying_all(spans, missed):
+    spans = sorted(spans, reverse=True)
+    right = np.array([is_right for _, is_right in spans])
+    judged = Judged(np.array([float(s) for s, _ in spans]), right, int(right.sum()) + missed)
+    if not right.any():
+        with pytest.raises(ValueError, match="nothing to choose by"):
+            best_threshold(judged)
+        return
+    every = [f1_above(judged, threshold) for threshold in np.arange(-4.5, 4, 0.5)]
+    assert f1_above(judged, best_threshold(judged)) == pytest.approx(max(every))
+
+
+@pytest.mark.parametrize("key", [None, "sc"])
+def test_what_is_right(key):
+    nlp = spacy.blank("xx")
+    gold = Doc(nlp.vocab, words=["New", "York", "fell"], ents=["B-A", "I-A", "O"])
+    gold.spans["sc"] = list(gold.ents)
+    predicted = Doc(nlp.vocab, words=["New York", "fell"])
+    spans = [predicted.char_span(0, 8, "A"), predicted.char_span(0, 13, "A")]
+    set_scored_spans(predicted, "mine", spans, np.array([1.0, 2.0], dtype=np.float32))
+    judged = judge([Example(predicted, gold)], "mine", key)
+    assert (judged.scores.tolist(), judged.right.tolist(), judged.gold) == (
+        [2, 1],
+        [False, True],
+        1,
+    )
+    assert best_threshold(judged) == 0.5
+
+
+@pytest.mark.parametrize("spans_key", [None, "sc"])
+def test_command(tmp_path, spans_key):
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    config = {"model": {**POINTER, "tok2vec": TOK2VEC}, "spans_key": spans_key, "threshold": 50.0}
+    nlp.add_pipe(COMPONENT, config=config)
+    gold = gold_docs(nlp.vocab)
+    nlp.initialize(lambda: examples_of(gold))
+    for _ in range(60):
+        nlp.update(examples_of(gold), sgd=Adam(0.01, L2=0.0))
+    nlp.config["corpora"] = {"dev": {"@readers": "spacy-biaffine.GivenCorpus.v1", "path": "x"}}
+    nlp.config["training"] = {"dev_corpus": "corpora.dev"}
+    nlp.to_disk(tmp_path / "model")
+    DocBin(docs=gold, store_user_data=True).to_disk(tmp_path / "dev.spacy")
+    assert nlp.evaluate(examples_of(gold))["ner_f"] == 0.0
+
+    def run(*arguments: str) -> str:
+        paths = [str(tmp_path / "model"), str(tmp_path / "dev.spacy")]
+        result = CliRunner().invoke(app, ["tune-threshold", *paths, *arguments])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "before 50.000: F1 0.0000" in run("--output", str(tmp_path / "tuned"))
+    assert spacy.load(tmp_path / "model").get_pipe(COMPONENT).threshold == 50.0
+    run()
+    for folder in ("tuned", "model"):
+        tuned = spacy.load(tmp_path / folder)
+        assert -6 < tuned.get_pipe(COMPONENT).threshold < 50
+        assert not tuned.get_pipe(COMPONENT).store_scores
+        assert tuned.evaluate(examples_of(gold_docs(tuned.vocab)))["ner_f"] == 1.0
+
+
+def test_command_on_nonsense(tmp_path):
+    paths = [str(tmp_path / "none"), str(tmp_path / "dev.spacy")]
+    result = CliRunner().invoke(app, ["tune-threshold", *paths])
+    assert result.exit_code == 1
+    assert "none" in result.output
