@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,11 +119,27 @@ def _carve_dev(place: Place) -> None:
 def train(args: argparse.Namespace) -> None:
     """Run `spacy train` with paths and language filled in."""
     place = Place(args.treebank, args.config)
+    options = ("--output", place.model.parent, "--gpu-id", args.gpu_id)
+    _spacy("train", args.config, *options, *_settings(place, args))
+
+
+def debug(args: argparse.Namespace) -> None:
+    """Run `spacy debug config` and `spacy debug data`, on the config with all its defaults."""
+    place = Place(args.treebank, args.config)
+    with tempfile.TemporaryDirectory() as folder:  # corpus/ must stay as it is: train depends on it
+        filled = Path(folder, args.config.name)
+        _spacy("init", "fill-config", args.config, filled, log=Path(folder, "log"))
+        for what in ("config", "data"):
+            _spacy("debug", what, filled, *_settings(place, args))
+
+
+def _settings(place: Place, args: argparse.Namespace) -> list[str]:
+    """Overrides of the config, as `spacy train` takes them."""
     settings = {
-        "paths.train": place.corpus_file("train"),
-        "paths.dev": place.corpus_file("dev"),
+        "paths.train": str(place.corpus_file("train")),
+        "paths.dev": str(place.corpus_file("dev")),
         "nlp.lang": place.lang,
-        "system.seed": args.seed,
+        "system.seed": str(args.seed),
     }
     if args.encoder:
         settings["paths.encoder"] = args.encoder
@@ -131,10 +148,7 @@ def train(args: argparse.Namespace) -> None:
         if not equals or "." not in key:
             msg.fail(f"'{setting}' is no setting: write SECTION.NAME=VALUE", exits=1)
         settings[key] = value
-    _spacy(
-        *("train", args.config, "--output", place.model.parent, "--gpu-id", args.gpu_id),
-        *(part for key, value in settings.items() for part in (f"--{key}", value)),
-    )
+    return [part for key, value in settings.items() for part in (f"--{key}", value)]
 
 
 def evaluate(args: argparse.Namespace) -> None:
@@ -295,6 +309,7 @@ def main() -> None:
     for name, step in {
         "convert": convert,
         "train": train,
+        "debug": debug,
         "evaluate": evaluate,
         "package": package,
         "try": try_package,
@@ -308,7 +323,7 @@ def main() -> None:
             continue
         options.add_argument("treebank", type=Path)
         options.add_argument("--config", type=Path, default=Path("configs/parser.cfg"))
-        options.add_argument("--n-sents", type=int, default=10)
+        options.add_argument("--n-sents", type=int, default=5)
         options.add_argument("--merge-mwt", type=_yes_or_no, default=False)
         options.add_argument("--skip-bad", type=_yes_or_no, default=False)
         options.add_argument("--gpu-id", type=int, default=-1)
