@@ -1,0 +1,74 @@
+"""Convert the corpora of the entity experiments to train.spacy, dev.spacy and test.spacy.
+
+python scripts/prepare_ner.py wnut17 SOURCE DIR        # github.com/leondz/emerging_entities_17
+python scripts/prepare_ner.py litbank SOURCE DIR       # github.com/dbamman/litbank, entities/tsv
+python scripts/prepare_ner.py cluener SOURCE DIR       # github.com/CLUEbenchmark/CLUENER2020
+python scripts/prepare_ner.py danplus SOURCE DIR       # github.com/bplank/DaNplus
+
+LitBank has no split of its own: of its 100 files by name, every tenth from the first on is test,
+every tenth from the second on is dev, the rest train; DIR/split.json says which is where.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from spacy_biaffine.formats.convert_entities import columns_to_spacy, json_to_spacy
+from spacy_biaffine.formats.entities import Columns, cluener_offsets
+
+SPLITS = ("train", "dev", "test")
+
+
+def wnut17(source: Path, target: Path) -> None:
+    names = ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated")
+    for split, name in zip(SPLITS, names, strict=True):
+        columns_to_spacy([source / name], target / f"{split}.spacy", Columns(), lang="en")
+
+
+def litbank(source: Path, target: Path) -> None:
+    files = sorted(source.glob("*.tsv"))
+    test, dev = files[0::10], files[1::10]
+    split = {"train": [f for f in files if f not in test + dev], "dev": dev, "test": test}
+    names = {name: [file.name for file in part] for name, part in split.items()}
+    (target / "split.json").write_text(json.dumps(names, indent=1), encoding="utf8")
+    columns = Columns(levels=None, innermost_first=True)
+    for name, part in split.items():
+        out = target / f"{name}.spacy"
+        columns_to_spacy(part, out, columns, lang="en", n_sents=10, spans_key="sc")
+
+
+def cluener(source: Path, target: Path) -> None:
+    # Two texts of the training set have entities that overlap: they are left out.
+    for split in ("train", "dev"):
+        json_to_spacy(
+            source / f"{split}.json",
+            target / f"{split}.spacy",
+            cluener_offsets,
+            lang="zh",
+            characters=True,
+            skip_bad=True,
+        )
+
+
+def danplus(source: Path, target: Path) -> None:
+    columns = Columns(levels=2, innermost_first=False)
+    for split in SPLITS:
+        file, out = source / f"da_news_{split}.tsv", target / f"{split}.spacy"
+        columns_to_spacy([file], out, columns, lang="da", n_sents=10, spans_key="sc")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    corpora = {"wnut17": wnut17, "litbank": litbank, "cluener": cluener, "danplus": danplus}
+    parser.add_argument("corpus", choices=corpora)
+    parser.add_argument("source", type=Path)
+    parser.add_argument("target", type=Path)
+    args = parser.parse_args()
+    args.target.mkdir(parents=True, exist_ok=True)
+    corpora[args.corpus](args.source, args.target)
+
+
+if __name__ == "__main__":
+    main()
