@@ -76,12 +76,12 @@ def convert(args: argparse.Namespace) -> None:
     msg.info(f"Treebank {place.file_name}, language '{place.lang}'")
     if "train" not in place.splits:
         msg.fail(
-            f"{args.treebank} has no train file, *-ud-train.conllu: there is nothing to learn from",
-            f"To score a trained pipeline on it:\n"
-            f"python -m spacy biaffine convert {args.treebank} corpus/{place.name}\n"
-            f"python -m spacy evaluate PIPELINE corpus/{place.name}/test.spacy",
-            exits=1,
+            f"{args.treebank} has no train file, *-ud-train.conllu: there is nothing to learn from"
         )
+        msg.text("To score a trained pipeline on it:")
+        print(f"  python -m spacy biaffine convert {args.treebank} {place.corpus}")
+        print(f"  python -m spacy evaluate PIPELINE {place.corpus}/test.spacy")
+        sys.exit(1)
     options = ["--n-sents", str(args.n_sents)] if args.n_sents else ["--by-doc"]
     options += ["--merge-mwt"] * args.merge_mwt + ["--skip-bad"] * args.skip_bad
     _spacy("biaffine", "convert", args.treebank, place.corpus, *options)
