@@ -41,7 +41,7 @@ class StructuredPipe(TrainablePipe):
     @property
     def label_data(self) -> dict[str, list[str]]:
         """What `spacy init labels` writes, and `initialize` reads as its `labels`."""
-        return self.cfg
+        return {key: list(labels) for key, labels in self.cfg.items()}
 
     def add_label(self, label: str) -> int:
         """Add a label before the model has weights. Returns 1 if it was new, else 0.
@@ -97,7 +97,7 @@ class StructuredPipe(TrainablePipe):
             )
         for label in self.labels:
             self.vocab.strings.add(label)
-        sample = [eg.predicted for eg in islice(get_examples(), 100) if len(eg.predicted)][:10]
+        sample = list(islice((eg.predicted for eg in get_examples() if len(eg.predicted)), 10))
         if not sample:
             raise ValueError(f"[{self.name}] found only empty Docs in the training examples.")
         self.set_sizes()
