@@ -90,7 +90,7 @@ def multilabel_cross_entropy(scores: Tensor, positive: Tensor, negative: Tensor)
     right = (-scores).masked_fill(~positive, lowest).logsumexp(dim=-1)
     # A sum of halves would soon be infinite.
     wide = torch.promote_types(scores.dtype, torch.float32)
-    return (functional.softplus(wrong) + functional.softplus(right)).sum(dtype=wide)
+    return (functional.softplus(wrong.to(wide)) + functional.softplus(right.to(wide))).sum()
 
 
 SPAN_CHUNK = 2**22
