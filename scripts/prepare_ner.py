@@ -38,7 +38,7 @@ def litbank(source: Path, target: Path) -> None:
 
 
 def cluener(source: Path, target: Path) -> None:
-    # Two texts of the training set have entities that overlap: they are left out.
+    # One text of the training set has entities that overlap: it is left out.
     for split in ("train", "dev"):
         json_to_spacy(
             source / f"{split}.json",

@@ -1,5 +1,8 @@
 """global_pointer_ner: what it reads, learns and writes."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import spacy
@@ -349,3 +352,34 @@ def test_missing_annotation_does_not_count(nlp):
     gold = Doc(nlp.vocab, words=["a", "b"], ents=["B-A", ""])
     predicted = Doc(nlp.vocab, words=["a", "b"], ents=["B-A", "B-A"])
     assert scored(nlp, gold, predicted)["ents_f"] == 1.0
+
+
+# Memory
+
+PEAK = """
+import resource, sys
+import spacy, torch
+from spacy.tokens import Doc
+
+torch.set_num_threads(1)
+words, types = map(int, sys.argv[1:])
+nlp = spacy.blank("xx")
+pipe = nlp.add_pipe("global_pointer_ner", config={"model": {"max_length": words}})
+for number in range(types):
+    pipe.add_label(f"T{number}")
+pipe.model.set_dim("nO", types)
+pipe.model.initialize(X=[Doc(nlp.vocab, words=["a"])])
+nlp(Doc(nlp.vocab, words=["a", "b"]))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+nlp(Doc(nlp.vocab, words=["w"] * words))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory in other units")
+@pytest.mark.parametrize(("words", "types"), [(2000, 10), (200, 1000)])
+def test_peak_memory_of_long_docs_and_many_types(words, types):
+    command = [sys.executable, "-W", "ignore", "-c", PEAK, str(words), str(types)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(run.stdout) < 400
