@@ -23,7 +23,7 @@ OUTPUTS = ("corpus", "training", "metrics", "packages", "cache")
 DEV_EVERY = 10
 TEXTS = {
     "en": "The new café on Bridge Street opens at nine. Would you like to come with us, "
-    "or should we bring you something?"
+    "or should we wait?"
 }
 
 
