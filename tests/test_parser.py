@@ -502,3 +502,12 @@ def test_default_config_trains():
     ]
     assert losses[-1]["norm_biaffine_parser"] < losses[0]["norm_biaffine_parser"]
     assert_well_formed(nlp("Two sentences. Here they are."))
+
+
+def test_max_length_of_a_saved_parser_can_be_lowered(tmp_path):
+    PARSER.make().to_disk(tmp_path)
+    loaded = spacy.load(
+        tmp_path, config={"components": {PARSER.name: {"model": {"max_length": 3}}}}
+    )
+    doc = loaded(Doc(loaded.vocab, words=["rain"] * 10))
+    assert max(len(sentence) for sentence in doc.sents) <= 3

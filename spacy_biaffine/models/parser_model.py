@@ -15,6 +15,7 @@ from ..decode.sentences import cut_at_scores, cut_by_number, cut_overlong, start
 from ..gold import words_of
 from ..nn.parser import Arcs, ArcScores, StartScores
 from ..types import DocEncoder, Ints, Parse, ParserInput, Sentences
+from .config_attr import ConfigInt
 from .torch_layer import Scored, build_module
 
 Gradients = list[tuple[Any, ...]]
@@ -47,7 +48,7 @@ def parser_model(
         refs={"tok2vec": tok2vec, "splitter": splitter, "parser": parser},
         dims={"nO": nO},
         attrs={
-            "max_length": max_length,
+            "max_length": ConfigInt(max_length),
             "reads_tags": reads_tags,
             "n_tags": 0,
             "roots": [],

@@ -9,6 +9,7 @@ from thinc.api import Model
 
 from ..nn.global_pointer import FoundSpans
 from ..types import DocEncoder, Floats, Ints, LabelledSpans, Sentences, SpanInput
+from .config_attr import ConfigInt
 from .torch_layer import Scored, build_module
 
 Gradients = list[tuple[Any, ...]]
@@ -31,7 +32,7 @@ def span_model(
         layers=[tok2vec, pointer],
         refs={"tok2vec": tok2vec, "pointer": pointer},
         dims={"nO": nO},
-        attrs={"max_length": max_length, "max_span_length": max_span_length},
+        attrs={"max_length": ConfigInt(max_length), "max_span_length": max_span_length},
     )
 
 
