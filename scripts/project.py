@@ -117,8 +117,10 @@ def _carve_dev(place: Place) -> None:
 
 
 def train(args: argparse.Namespace) -> None:
-    """Run `spacy train` with paths and language filled in."""
+    """Run `spacy train` with paths and language filled in, on a treebank that may be new here."""
     place = Place(args.treebank, args.config)
+    if not place.corpus_file("train").exists():
+        convert(args)
     options = ("--output", place.model.parent, "--gpu-id", args.gpu_id)
     _spacy("train", args.config, *options, *_settings(place, args))
 
