@@ -9,6 +9,11 @@ from .types import Floats
 
 TOKEN_SCORES = "token_scores"
 
+TOKEN_LABELS = "token_labels"
+
+MIN_PROB = 0.001
+"""Labels of a smaller probability are left out of a distribution that is kept."""
+
 ENT_SCORES = "ent_scores"
 
 
@@ -20,15 +25,52 @@ def set_token_scores(doc: Doc, **scores: Floats) -> None:
 
 
 def register_token_score(name: str) -> None:
-    """Make `token._.NAME` read the score that `set_token_scores` has kept, None without one."""
+    """Make `token._.NAME` read the score that `set_token_scores` has kept, or the distribution of
+    `set_token_distribution`, a dict of probability by label; None without either."""
 
-    def get(token: Token) -> float | None:
+    def get(token: Token) -> float | dict[str, float] | None:
         doc = token.doc
         scores = doc.spans[TOKEN_SCORES].attrs.get(name) if TOKEN_SCORES in doc.spans else None
         # Tokens that were merged or split since have no scores that could be told apart.
         return scores[token.i] if scores and len(scores) == len(doc) else None
 
     Token.set_extension(name, getter=get, force=True)
+
+
+def set_token_distribution(doc: Doc, name: str, labels: Sequence[str], probs: Floats) -> None:
+    """Keep the probabilities (tokens, labels) of each token's labels; see `token._.NAME`."""
+    attrs = dict(doc.spans[TOKEN_SCORES].attrs) if TOKEN_SCORES in doc.spans else {}
+    attrs[name] = [
+        {label: prob for label, prob in zip(labels, row, strict=True) if prob >= MIN_PROB}
+        for row in probs.tolist()
+    ]
+    doc.spans[TOKEN_SCORES] = SpanGroup(doc, name=TOKEN_SCORES, attrs=attrs)
+
+
+def register_token_label(name: str) -> None:
+    """Make `token._.NAME` a label that can be written and that a saved Doc keeps, where there is no
+    extension of that name. Raises ValueError where there is one that can't be written."""
+    if Token.has_extension(name):
+        _, method, getter, setter = Token.get_extension(name)
+        if method is not None or (getter is not None and setter is None):
+            raise ValueError(f"token._.{name} is registered already, and can't be written.")
+        return
+
+    def get(token: Token) -> str | None:
+        doc = token.doc
+        labels = doc.spans[TOKEN_LABELS].attrs.get(name) if TOKEN_LABELS in doc.spans else None
+        return labels[token.i] if labels and len(labels) == len(doc) else None
+
+    def put(token: Token, label: str | None) -> None:
+        doc = token.doc
+        if TOKEN_LABELS not in doc.spans:
+            doc.spans[TOKEN_LABELS] = SpanGroup(doc, name=TOKEN_LABELS)
+        attrs = doc.spans[TOKEN_LABELS].attrs
+        if len(attrs.get(name) or ()) != len(doc):
+            attrs[name] = [None] * len(doc)
+        attrs[name][token.i] = label
+
+    Token.set_extension(name, getter=get, setter=put)
 
 
 def entities_of(doc: Doc, spans_key: str | None) -> list[Span]:

@@ -1,6 +1,6 @@
 """From Examples to targets and masks: the only room that knows about alignment."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,7 @@ from spacy.attrs import DEP, HEAD, IS_SPACE, ORTH, SENT_START
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 
-from .decode.bioes import bioes_of_biluo
+from .decode.bioes import bioes_labels, bioes_of_biluo
 from .decode.sentences import cut_by_number, cut_overlong, starts_on_words
 from .types import Ints
 
@@ -50,16 +50,42 @@ def sentences_of(docs: Sequence[Doc]) -> list[Ints]:
     return [cut for words in words_of(docs) for cut in cut_by_number(words, numbers[words])]
 
 
-def aligned_values(example: Example, read: Callable[[Token], str]) -> list[str]:
-    """Per predicted token, what `read` finds at the gold token that it is exactly, else ""."""
-    values = [read(token) for token in example.reference]
-    return [values[gold] if gold >= 0 else "" for gold in partners(example)]
+def label_of(token: Token, target: str) -> str:
+    """What stands on a token: its tag, pos, morph or _.NAME; "" where nothing does and on blanks.
+
+    morph is UPOS and FEATS in one label, as in spaCy's morphologizer: Case=Nom|POS=NOUN.
+    """
+    if token.is_space:
+        return ""
+    if target == "tag":
+        return token.tag_
+    if target == "pos":
+        return token.pos_
+    if target == "morph":
+        feats = str(token.morph)
+        return "|".join(filter(None, [feats, token.pos_ and f"POS={token.pos_}"]))
+    return token._.get(target.removeprefix("_.")) or ""
 
 
-def aligned_entity_tags(example: Example) -> list[str]:
-    """Per predicted token, the BIOES tag of the gold entity; "" where none is known, or where an
-    entity does not end where tokens do."""
-    return [bioes_of_biluo(tag) if tag else "" for tag in example.get_aligned_ner()]
+def labels_on(doc: Doc, target: str) -> set[str]:
+    """The labels of a gold Doc, of entities all BIOES tags that their types can have."""
+    if target != "ent":
+        return {label_of(token, target) for token in doc} - {""}
+    if not len(doc) or not doc.has_annotation("ENT_IOB"):
+        return set()
+    return bioes_labels({span.label_ for span in doc.ents})
+
+
+def aligned_labels(example: Example, target: str) -> list[str]:
+    """Per predicted token, the label of the gold token that it is exactly; "" where none is known.
+
+    target: as in `label_of`, or ent, the BIOES tags of entities: these are known also where an
+    entity is made of other tokens, and unknown where its edges are inside of one.
+    """
+    if target == "ent":
+        return [bioes_of_biluo(tag) if tag else "" for tag in example.get_aligned_ner()]
+    labels = [label_of(token, target) for token in example.reference]
+    return [labels[gold] if gold >= 0 else "" for gold in partners(example)]
 
 
 def tree_targets(

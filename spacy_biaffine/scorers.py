@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD, IS_SPACE
-from spacy.scorer import PRFScore, Scorer
+from spacy.scorer import PRFScore, Scorer, get_ner_prf
 from spacy.strings import get_string_id
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from spacy.training import Example
 
-from .gold import partners
+from .gold import label_of, partners
 
 PUNCTUATION = ("punct", "p")
 """Labels of the gold arcs that the scores without punctuation leave out, as in spaCy's scorer."""
@@ -48,6 +48,44 @@ def score_parser(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         "dep_las_per_type": _per_type(arcs, right, names),
         **{name: sents[name] for name in ("sents_p", "sents_r", "sents_f")},
     }
+
+
+def make_tagger_scorer() -> Callable[..., dict[str, Any]]:
+    """The registered scorer of token labels."""
+    return score_tagger
+
+
+def score_tagger(examples: Iterable[Example], *, target: str, **_: Any) -> dict[str, Any]:
+    """Scores of one target of the tagger, under the names that spaCy's components use.
+
+    tag: tag_acc. pos: pos_acc. morph: pos_acc, morph_acc and morph_per_feat. ent: ents_p, ents_r,
+    ents_f and ents_per_type. _.NAME: NAME_acc. Beside them label_score: the accuracy of the whole
+    label, of ent the F1. Blank tokens and those without gold do not count; None where no gold is.
+    """
+    examples = list(examples)
+    if target == "ent":
+        scores = get_ner_prf(examples)
+        return {"label_score": scores["ents_f"], **scores}
+    name = target.removeprefix("_.")
+    (score,) = Scorer.score_token_attr(
+        examples, name, getter=lambda token, _: label_of(token, target)
+    ).values()
+    if target != "morph":
+        return {"label_score": score, f"{name}_acc": score}
+    parts = {
+        **Scorer.score_token_attr(examples, "pos", getter=_on_words(lambda token: token.pos)),
+        **Scorer.score_token_attr(examples, "morph", getter=_on_words(_morph_key)),
+        **Scorer.score_token_attr_per_feat(examples, "morph", getter=_on_words(_morph_key)),
+    }
+    return {"label_score": score, **parts}
+
+
+def _on_words(read: Callable[[Token], Any]) -> Callable[[Token, str], Any]:
+    return lambda token, _: 0 if token.is_space else read(token)
+
+
+def _morph_key(token: Token) -> int:
+    return token.morph.key
 
 
 class _Arcs(NamedTuple):

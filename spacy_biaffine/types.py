@@ -81,6 +81,18 @@ class Parse:
 
 
 @dataclass(frozen=True)
+class Tags:
+    """One label for each token of a Doc.
+
+    labels: (tokens,) number of the label, -1 at blank tokens. probs: (tokens, L) the distribution
+    over labels, zero at blank tokens; None where it was not asked for.
+    """
+
+    labels: Ints
+    probs: Floats | None
+
+
+@dataclass(frozen=True)
 class SpanInput:
     """What a model of spans reads.
 

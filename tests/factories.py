@@ -176,6 +176,28 @@ def group_scores(key: str) -> Callable[[Doc], np.ndarray]:
     return lambda doc: np.array(doc.spans[key].attrs["scores"])
 
 
+def read_tags(doc: Doc) -> list[str]:
+    """The tag of every token."""
+    return [token.tag_ for token in doc]
+
+
+def best_probability(name: str) -> Callable[[Doc], np.ndarray]:
+    """(tokens,) the probability of the best label, 0 at blank tokens."""
+    return lambda doc: np.array([max(t._.get(name).values(), default=0.0) for t in doc])
+
+
+def tags_with_label(vocab: Vocab, label: str) -> Doc:
+    """Two words with the given tag."""
+    return Doc(vocab, words=["Rain", "fell"], tags=[label, label])
+
+
+LAN = {
+    "@architectures": "spacy-biaffine.LabelAttentionTagger.v1",
+    "lstm_layers": 2,
+    "lstm_hidden": 32,
+    "heads": 2,
+}
+
 POINTER = {
     "@architectures": "spacy-biaffine.GlobalPointer.v1",
     "lstm_layers": 1,
@@ -203,6 +225,19 @@ FACTORIES = [
         read=read_tree,
         scores=tree_scores,
         relabel=tree_with_label,
+        scored={"store_scores": True},
+    ),
+    Factory(
+        name="label_attention_tagger",
+        kind="tags",
+        model=LAN,
+        variants=[
+            {"lstm_layers": 1, "heads": 1},
+            {"lstm_layers": 3, "lstm_hidden": 6, "heads": 4},
+        ],
+        read=read_tags,
+        scores=best_probability("tag_scores"),
+        relabel=tags_with_label,
         scored={"store_scores": True},
     ),
     Factory(

@@ -415,7 +415,8 @@ def hexes(factory: Factory, doc: Doc) -> list[str]:
 
 
 LOAD = """
-import json, sys, spacy
+import json, sys, spacy, torch
+torch.set_num_threads(1)  # as here: sums are rounded otherwise in another order
 sys.path.insert(0, sys.argv[1])
 texts, folders = json.load(sys.stdin)
 answers = []

@@ -6,10 +6,12 @@ from thinc.api import Model
 
 from ..decode.mst import decode_trees
 from ..nn.global_pointer import SpanPointer
+from ..nn.label_attention import LabelAttentionNetwork
 from ..nn.parser import BiaffineParser, SentenceSplitter
 from ..types import DocEncoder
 from .parser_model import parser_model
 from .span_model import span_model
+from .tagger_model import tagger_model
 from .torch_layer import torch_layer
 
 
@@ -67,6 +69,38 @@ def NormBiaffineParser(  # noqa: N802 (spaCy names architectures like classes)
         ),
         max_length=max_length,
         reads_tags=tag_size > 0,
+        nO=nO,
+    )
+
+
+def LabelAttentionTagger(  # noqa: N802
+    tok2vec: DocEncoder,
+    lstm_layers: int = 3,
+    lstm_hidden: int = 200,
+    heads: int = 5,
+    mixed_precision: bool = False,
+    nO: int | None = None,
+) -> Model:
+    """The tagger of "Hierarchically-Refined Label Attention Network for Sequence Labeling".
+
+    tok2vec: one vector per token; any encoder. The paper's is `spacy-biaffine.CharWordBiLSTM.v1`.
+    lstm_layers, lstm_hidden: BiLSTM-LAN layers (the last one gives the scores) and their width per
+        direction. A label embedding is as wide as both directions.
+    heads: attention heads of the hidden layers; a divisor of twice lstm_hidden.
+    mixed_precision: half precision on a GPU.
+    nO: number of labels; set by the component.
+    """
+    if lstm_layers < 1:
+        raise ValueError(f"lstm_layers must be 1 or more, not {lstm_layers}.")
+    if heads < 1 or 2 * lstm_hidden % heads:
+        raise ValueError(
+            f"heads ({heads}) must divide the width of a label embedding, 2 * lstm_hidden = "
+            f"{2 * lstm_hidden}."
+        )
+    network = partial(LabelAttentionNetwork, layers=lstm_layers, hidden=lstm_hidden, heads=heads)
+    return tagger_model(
+        tok2vec,
+        torch_layer("label_attention_network", network, mixed_precision=mixed_precision),
         nO=nO,
     )
 

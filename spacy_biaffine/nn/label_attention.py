@@ -13,8 +13,10 @@ from torch import Tensor, nn
 from ..types import SentenceBatch
 from .recurrent import BiLSTMLayer, reversal
 
-LABEL_SPREAD = 0.0025
-"""Label embeddings start uniform between plus and minus this, as in the authors' code."""
+LABEL_SPREAD = 1.0
+"""Label embeddings start uniform between plus and minus this. So the last layer starts as torch's
+linear layers do, whose weights are within 1 / sqrt(size). The authors start at 0.0025; with Adam
+such a network takes hundreds of steps to tell one sentence's labels apart, and this one tens."""
 
 MAX_WEIGHTS = 2**22
 """Attention weights (words times labels times heads) that are made at once."""
@@ -109,9 +111,8 @@ class LabelAttentionNetwork(nn.Module):
     def _states(self, batch: SentenceBatch) -> list[Tensor]:
         """H^w of each layer, (B, n, size)."""
         turn = reversal(batch.lengths.to(batch.x.device), batch.x.shape[1])
-        first, *others = self.lstms
-        states = [self.dropout(first(batch.x, turn))]
-        for lstm, attention in zip(others, self.attentions, strict=True):
+        states = [self.dropout(self.lstms[0](batch.x, turn))]
+        for lstm, attention in zip(self.lstms[1:], self.attentions, strict=True):
             words = states[-1]
             refined = torch.zeros_like(words)
             refined[batch.mask] = attention(words[batch.mask], self.labels)

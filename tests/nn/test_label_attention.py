@@ -146,9 +146,12 @@ def test_dropout_of_every_kind_is_reached():
     torch.testing.assert_close(network.eval()(batch).scores, network(batch).scores)
 
 
-def test_label_embeddings_start_small():
+def test_the_last_layer_starts_as_a_linear_layer_does():
     network = LabelAttentionNetwork(WIDTH, 100, layers=1, hidden=50, heads=1)
-    assert 0.002 < network.labels.abs().max() <= 0.0025
+    linear = nn.Linear(100, 100)
+    weights = network.labels / math.sqrt(100)
+    assert weights.abs().max() <= 1 / math.sqrt(100)
+    assert weights.std().item() == pytest.approx(linear.weight.std().item(), rel=0.05)
 
 
 def saved_floats(labels: int, words: int) -> int:

@@ -1,0 +1,135 @@
+"""One token a line with its label in a column, blank lines between sentences -> Docs."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from ..annotations import register_token_label
+from .corpus import check_layers, examples_of
+from .entities_report import numbered_lines
+
+MISSING = "_"
+"""What stands in the column of a token that has no label."""
+
+
+class ColumnError(ValueError):
+    """A line that can't be read: file, line number, what is wrong."""
+
+
+def read_labels(
+    path: Path,
+    vocab: Vocab,
+    *,
+    target: str = "tag",
+    token: int = 0,
+    label: int = 1,
+    n_sents: int = 1,
+) -> Iterator[Doc]:
+    """Docs of n_sents sentences with gold labels.
+
+    A line with a tab has its columns between tabs; one without between blanks. Lines that are empty
+    or blank end a sentence. The label "_" is none.
+    target: where the label goes: tag, pos, or a token extension such as `_.supertag`.
+    token, label: number of the column, from 0; negative ones count from the end of the line.
+    Raises ColumnError, with file and line, and ValueError for another target.
+    """
+    if target not in ("tag", "pos") and not target.startswith("_."):
+        raise ValueError(f"target is {target!r}; columns go to tag, pos or _.NAME.")
+    waiting: list[list[tuple[str, str]]] = []
+    found = False
+    for rows in _sentences(path, token, label):
+        found = True
+        waiting.append(rows)
+        if len(waiting) == n_sents:
+            yield _doc(waiting, vocab, target)
+            waiting = []
+    if waiting:
+        yield _doc(waiting, vocab, target)
+    if not found:
+        raise ColumnError(f"{path}: no sentences found")
+
+
+class LabelColumnsCorpus:
+    """Examples from a file with a token and its label a line; see `read_labels`.
+
+    given: names of `corpus.LAYERS`. limit: at most so many examples, 0 for all.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        target: str = "tag",
+        token: int = 0,
+        label: int = 1,
+        n_sents: int = 1,
+        given: Sequence[str] = (),
+        limit: int = 0,
+    ) -> None:
+        check_layers(given)
+        self.path = Path(path)
+        self.target = target
+        self.token = token
+        self.label = label
+        self.n_sents = n_sents
+        self.given = list(given)
+        self.limit = limit
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Examples with gold tokens. Raises ColumnError, with file and line."""
+        docs = read_labels(
+            self.path,
+            nlp.vocab,
+            target=self.target,
+            token=self.token,
+            label=self.label,
+            n_sents=self.n_sents,
+        )
+        return examples_of(docs, self.given, self.limit)
+
+
+def _sentences(path: Path, token: int, label: int) -> Iterator[list[tuple[str, str]]]:
+    rows: list[tuple[str, str]] = []
+    for place, line in numbered_lines(path):
+        if line.strip():
+            rows.append(_row(place, line, token, label))
+        elif rows:
+            yield rows
+            rows = []
+    if rows:
+        yield rows
+
+
+def _row(place: str, line: str, token: int, label: int) -> tuple[str, str]:
+    columns = line.split("\t") if "\t" in line else line.split()
+    try:
+        word, name = columns[token].strip(), columns[label].strip()
+    except IndexError:
+        raise ColumnError(
+            f"{place}: {len(columns)} columns; wanted the token in column {token} and the label "
+            f"in column {label}, counted from 0"
+        ) from None
+    if not word or not name:
+        raise ColumnError(f"{place}: the {'label' if word else 'token'} is empty; '_' is no label")
+    return word, "" if name == MISSING else name
+
+
+def _doc(sentences: list[list[tuple[str, str]]], vocab: Vocab, target: str) -> Doc:
+    words, labels = zip(*(row for rows in sentences for row in rows), strict=True)
+    starts = [place == 0 for rows in sentences for place in range(len(rows))]
+    if target in ("tag", "pos"):
+        return Doc(
+            vocab,
+            words=words,
+            sent_starts=starts,
+            **{f"{target}s" if target == "tag" else target: list(labels)},
+        )
+    name = target.removeprefix("_.")
+    register_token_label(name)
+    doc = Doc(vocab, words=words, sent_starts=starts)
+    for token, label in zip(doc, labels, strict=True):
+        token._.set(name, label or None)
+    return doc

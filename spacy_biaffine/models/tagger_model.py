@@ -1,0 +1,81 @@
+"""Encoder and label attention network as one Thinc model."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+from spacy.tokens import Doc
+from thinc.api import Model
+
+from ..gold import sentences_of
+from ..nn.label_attention import LabelScores
+from ..types import DocEncoder, Sentences, Tags
+from .torch_layer import Scored, build_module
+
+Gradients = list[tuple[Any, ...]]
+
+
+def tagger_model(
+    tok2vec: DocEncoder, network: Model, *, nO: int | None
+) -> Model[list[Doc], list[Scored[LabelScores]]]:
+    """Label scores of the words of Docs, in batches of sentences.
+
+    The sentences are those that are marked on a Doc; without marks it is read as a whole.
+    """
+    return Model(
+        "label_attention_tagger",
+        _forward,
+        init=_init,
+        layers=[tok2vec, network],
+        refs={"tok2vec": tok2vec, "network": network},
+        dims={"nO": nO},
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    """Needs sample Docs and the dimension nO."""
+    tok2vec = model.get_ref("tok2vec")
+    tok2vec.initialize(X=X)
+    width = tok2vec.predict(X)[0].shape[1]
+    build_module(model.get_ref("network"), width=width, labels=model.get_dim("nO"))
+
+
+def _forward(
+    model: Model, docs: list[Doc], is_train: bool
+) -> tuple[list[Scored[LabelScores]], Callable[[Gradients], list[Doc]]]:
+    vectors, backprop_vectors = model.get_ref("tok2vec")(docs, is_train)
+    sentences = Sentences(vectors, sentences_of(docs), {})
+    scores, backprop_scores = model.get_ref("network")(sentences, is_train)
+
+    def backprop(gradients: Gradients) -> list[Doc]:
+        return backprop_vectors(backprop_scores(gradients))
+
+    return scores, backprop
+
+
+def tags_of(
+    batches: Sequence[Scored[LabelScores]], docs: Sequence[Doc], *, n_labels: int, probs: bool
+) -> list[Tags]:
+    """The best label of each token, with the distribution where asked for; else only the labels
+    leave the device."""
+    total = sum(map(len, docs))
+    labels = np.full(total, -1, dtype=np.int64)
+    distributions = np.zeros((total, n_labels), dtype=np.float32) if probs else None
+    for batch in batches:
+        words = batch.tokens[batch.tokens >= 0]
+        scores = batch.scores.scores
+        labels[words] = scores.argmax(dim=-1).cpu().numpy()
+        if distributions is not None:
+            distributions[words] = torch.softmax(scores.float(), dim=-1).cpu().numpy()
+    ends = np.cumsum([len(doc) for doc in docs])
+    parts = [slice(end - len(doc), end) for doc, end in zip(docs, ends, strict=True)]
+    return [
+        Tags(labels[part], distributions[part] if distributions is not None else None)
+        for part in parts
+    ]
+
+
+def network_of(model: Model) -> torch.nn.Module:
+    """The torch module of an initialized tagger model."""
+    return cast(torch.nn.Module, cast(Any, model.get_ref("network").shims[0]).module)
