@@ -1,7 +1,7 @@
 """Scoring of predicted structures against gold ones."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +85,8 @@ def _on_words(read: Callable[[Token], Any]) -> Callable[[Token, str], Any]:
 
 
 def _morph_key(token: Token) -> int:
-    return token.morph.key
+    key: int = cast(Any, token.morph).key
+    return key
 
 
 class _Arcs(NamedTuple):

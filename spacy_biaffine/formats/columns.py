@@ -118,15 +118,15 @@ def _row(place: str, line: str, token: int, label: int) -> tuple[str, str]:
 
 
 def _doc(sentences: list[list[tuple[str, str]]], vocab: Vocab, target: str) -> Doc:
-    words, labels = zip(*(row for rows in sentences for row in rows), strict=True)
-    starts = [place == 0 for rows in sentences for place in range(len(rows))]
-    if target in ("tag", "pos"):
-        return Doc(
-            vocab,
-            words=words,
-            sent_starts=starts,
-            **{f"{target}s" if target == "tag" else target: list(labels)},
-        )
+    words = [word for rows in sentences for word, _ in rows]
+    labels = [label for rows in sentences for _, label in rows]
+    starts: list[bool | int | None] = [
+        place == 0 for rows in sentences for place in range(len(rows))
+    ]
+    if target == "tag":
+        return Doc(vocab, words=words, sent_starts=starts, tags=labels)
+    if target == "pos":
+        return Doc(vocab, words=words, sent_starts=starts, pos=labels)
     name = target.removeprefix("_.")
     register_token_label(name)
     doc = Doc(vocab, words=words, sent_starts=starts)

@@ -5,7 +5,7 @@ grow with labels times words, O(|L| n): no transitions between labels are ever s
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -99,7 +99,7 @@ class LabelAttentionNetwork(nn.Module):
         """The label distributions of each layer, (N, L); in hidden layers the mean of the heads."""
         *hidden, last = (states[batch.mask] for states in self._states(batch))
         weights = [
-            layer.weights(words, self.labels).mean(dim=0)
+            cast(LabelAttention, layer).weights(words, self.labels).mean(dim=0)
             for layer, words in zip(self.attentions, hidden, strict=True)
         ]
         return [*weights, torch.softmax(self._scores(last), dim=-1)]
