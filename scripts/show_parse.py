@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import spacy
 from spacy.tokens import Span, Token
@@ -34,6 +35,8 @@ def main(name: str, text: str) -> None:
     """Load, parse, print."""
     assert "spacy_biaffine" not in sys.modules
     nlp = spacy.load(name)
+    plugin = Path(str(sys.modules["spacy_biaffine"].__file__)).resolve()
+    assert plugin.is_relative_to(Path(sys.prefix).resolve()), f"not the wheel's: {plugin}"
     print(f'\nspacy.load("{name}"): {nlp.meta["lang"]}, {nlp.pipe_names}, nothing else imported')
     doc = nlp(text)
     for sent in doc.sents:

@@ -1,7 +1,7 @@
 """Install a pipeline's wheel, and the plugin's, where nothing else is, and parse a text there.
 
 The scratch environment sees the packages of this one through a .pth file, so torch and spaCy are
-not downloaded again. An editable install is not seen through it: the plugin has to come as a wheel.
+not downloaded again. The scratch environment's own packages come first: the plugin is the wheel's.
 """
 
 import argparse
@@ -25,7 +25,9 @@ def make_environment(folder: Path) -> Path:
     find = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = subprocess.run([python, "-c", find], check=True, capture_output=True, text=True)
     seen = dict.fromkeys(sysconfig.get_path(kind) for kind in ("purelib", "platlib"))
-    Path(site.stdout.strip(), "parent.pth").write_text("\n".join(seen), encoding="utf-8")
+    # addsitedir, not the bare path: other packages may be editable installs, with .pth files too.
+    lines = [f"import site; site.addsitedir({folder!r})" for folder in seen]
+    Path(site.stdout.strip(), "parent.pth").write_text("\n".join(lines), encoding="utf-8")
     return python
 
 
