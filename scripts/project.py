@@ -22,7 +22,7 @@ from spacy_biaffine.formats.treebank import SPLITS, find_splits, language_of, vo
 OUTPUTS = ("corpus", "training", "metrics", "packages", "cache")
 DEV_EVERY = 10
 TEXTS = {
-    "en": "The new café on Bridge Street opens at nine. Would you like to come with us, "
+    "en": "She opened a café on Bridge Street last spring. Would you like to come with us, "
     "or should we wait?"
 }
 
