@@ -11,17 +11,19 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import spacy
 import torch
 from spacy.tokens import Doc, DocBin
+from spacy.util import load_config
 
 from spacy_biaffine.decode import mst
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", help="folder or name of a pipeline with norm_biaffine_parser")
+    parser.add_argument("model", help="folder of a pipeline with norm_biaffine_parser")
     parser.add_argument("corpus", type=Path, help=".spacy file")
     parser.add_argument("--component", default="norm_biaffine_parser")
     parser.add_argument("--threads", type=int, default=2)
@@ -29,7 +31,8 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=5000, help="tokens of the long Doc")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    nlp = spacy.load(args.model)
+    overrides = _without_cache(args.model, args.component)
+    nlp = spacy.load(args.model, config=overrides)
     golds = list(DocBin().from_disk(args.corpus).get_docs(nlp.vocab))
     pipe = nlp.get_pipe(args.component)
     size = nlp.batch_size
@@ -63,9 +66,8 @@ def main() -> None:
     print(f"encoder and parser     {words / statistics.median(whole):,.0f} words/s")
     print(f"whole / encoder alone  {ratio:.2f} of its speed")
     print(f"decoding               {statistics.median(share):.1%} of the time")
-    print(
-        f"peak memory, {args.long:,} tokens in one Doc: {_peak_mib(args.model, args.long):,.0f} MiB"
-    )
+    peak = _peak_mib(args.model, overrides, args.long)
+    print(f"peak memory, {args.long:,} tokens in one Doc: {peak:,.0f} MiB")
 
 
 class _Stopwatch:
@@ -98,11 +100,18 @@ def _seconds(function: Callable[[], None]) -> float:
     return time.perf_counter() - start
 
 
-def _peak_mib(model: str, tokens: int) -> float:
+def _without_cache(model: str, component: str) -> dict[str, Any]:
+    """Overrides that let a frozen encoder read every text anew."""
+    tok2vec = load_config(Path(model, "config.cfg"))["components"][component]["model"]["tok2vec"]
+    path = f"components.{component}.model.tok2vec.cache"
+    return {path: None} if "cache" in tok2vec else {}
+
+
+def _peak_mib(model: str, overrides: dict[str, Any], tokens: int) -> float:
     """Peak resident memory of a process that loads the model and parses one long Doc."""
     code = (
         "import resource, spacy; from spacy.tokens import Doc; "
-        f"nlp = spacy.load({model!r}); "
+        f"nlp = spacy.load({model!r}, config={overrides!r}); "
         f"words = ('the cat that we saw sat on a mat and slept ' * {tokens}).split()[:{tokens}]; "
         "doc = nlp(Doc(nlp.vocab, words=words)); "
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
