@@ -1,4 +1,4 @@
-"""AdamW with rates by parameter name, and a schedule that Thinc lacks."""
+"""AdamW with rates by parameter name, and what Thinc lacks: momentum, a schedule."""
 
 import math
 import warnings
@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import cast
 
 from thinc.api import Ops, Optimizer
+from thinc.backends import get_array_ops
 from thinc.optimizers import FloatOrSeq, KeyT
 from thinc.types import Floats1d, FloatsXd
 
@@ -132,6 +133,42 @@ class Adam(Optimizer):
                     + (f" and {len(names) - 20} more" if len(names) > 20 else ""),
                     stacklevel=3,
                 )
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent with momentum, step for step that of torch.optim.SGD.
+
+        v <- momentum * v + g        theta <- theta - learn_rate * v
+
+    with g the gradient after clipping. Thinc's own SGD.v1 has no momentum.
+
+    learn_rate: a number, or a schedule that moves by one with every `step_schedules`.
+    grad_clip: the longest a gradient may be, as in `Adam`.
+    """
+
+    __slots__ = ["momentum"]
+
+    momentum: float
+
+    def __init__(
+        self, learn_rate: FloatOrSeq = 0.01, *, momentum: float = 0.9, grad_clip: float = 5.0
+    ):
+        super().__init__(learn_rate, L2=0.0, grad_clip=grad_clip, use_averages=False)
+        self.momentum = momentum
+
+    def __call__(
+        self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0
+    ) -> tuple[FloatsXd, FloatsXd]:
+        if not gradient.size:
+            return weights, gradient
+        ops = get_array_ops(weights)
+        if self.grad_clip:
+            gradient = ops.clip_gradient(gradient, self.grad_clip)
+        velocity = self.momentum * self.mom1[key] + gradient if key in self.mom1 else +gradient
+        self.mom1[key] = cast(Floats1d, velocity)
+        weights -= self.learn_rate * lr_scale * velocity
+        gradient.fill(0)
+        return weights, gradient
 
 
 def warmup_cosine(initial_rate: float, warmup_steps: int, total_steps: int) -> Iterator[float]:

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from spacy.training import Example
 from thinc.api import Config, Linear, Model, NumpyOps, PyTorchWrapper, chain, registry
 
-from spacy_biaffine.models.optimizers import Adam, warmup_cosine
+from spacy_biaffine.models.optimizers import SGD, Adam, warmup_cosine
 
 OPTIMIZER = """
 [training]
@@ -50,6 +50,25 @@ def test_steps_equal_adamw_of_torch(weight_decay, scale):
         ours, cleared = optimizer((1, "W"), ours, gradient)
         assert not cleared.any()
         assert_allclose(ours, theirs.detach().numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_steps_equal_sgd_of_torch(momentum):
+    rng = np.random.default_rng(0)
+    ours = rng.normal(size=(4, 3)).astype("float32")
+    theirs = torch.nn.Parameter(torch.from_numpy(ours.copy()))
+    reference = torch.optim.SGD([theirs], lr=0.01, momentum=momentum)
+    optimizer = SGD(0.01, momentum=momentum, grad_clip=5.0)
+    for _ in range(50):
+        gradient = rng.normal(size=ours.shape).astype("float32")
+        theirs.grad = torch.from_numpy(gradient.copy())
+        torch.nn.utils.clip_grad_norm_([theirs], 5.0)
+        reference.step()
+        ours, cleared = optimizer((1, "W"), ours, gradient)
+        assert not cleared.any()
+        assert_allclose(ours, theirs.detach().numpy(), atol=1e-5)
+    empty = np.zeros(0, "float32")
+    assert optimizer((2, "W"), empty, empty)[0].size == 0
 
 
 def test_each_parameter_is_clipped_by_itself():
