@@ -27,13 +27,14 @@ def score_parser(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
 
     dep_uas, dep_las: all words, full labels. dep_uas_nopunct, dep_las_nopunct: words whose gold
     label is no punctuation. dep_las_universal: labels up to the first colon, which is the LAS
-    of the official script. dep_las_per_type: p, r, f by label. sents_p, sents_r, sents_f.
+    of the official script. All labels are lower-cased first, as in spaCy's scorer: its own parser
+    calls every root "ROOT". dep_las_per_type: p, r, f by label. sents_p, sents_r, sents_f.
     Words without a gold label do not count, nor do Docs without any. None where nothing is
     annotated.
     """
     examples = list(examples)
     arcs = _collect(examples)
-    names = _label_names(examples, arcs)
+    arcs, names = _lowered(arcs, _label_names(examples, arcs))
     right = arcs.attached & (arcs.predicted == arcs.gold)
     universal = arcs.attached & (_universal(arcs.predicted, names) == _universal(arcs.gold, names))
     every = np.ones_like(right)
@@ -171,11 +172,24 @@ def _label_names(examples: Sequence[Example], arcs: _Arcs) -> dict[int, str]:
     }
 
 
+def _lowered(arcs: _Arcs, names: dict[int, str]) -> tuple[_Arcs, dict[int, str]]:
+    """The same arcs with labels in lower case."""
+    lower = {h: name.lower() for h, name in names.items()}
+    predicted, gold = (_renamed(labels, lower) for labels in (arcs.predicted, arcs.gold))
+    lowered = {get_string_id(name): name for name in lower.values()}
+    return arcs._replace(predicted=predicted, gold=gold), lowered
+
+
 def _universal(labels: NDArray[np.uint64], names: dict[int, str]) -> NDArray[np.uint64]:
     """The hash of the part of each label before its first colon."""
+    return _renamed(labels, {h: name.split(":")[0] for h, name in names.items()})
+
+
+def _renamed(labels: NDArray[np.uint64], names: dict[int, str]) -> NDArray[np.uint64]:
+    """The hash of the new name of each label; 0 stays 0."""
     unique, inverse = np.unique(labels, return_inverse=True)
-    cut = [get_string_id(names[int(h)].split(":")[0]) if h else 0 for h in unique]
-    return np.array(cut, dtype=np.uint64)[inverse]
+    hashes = [get_string_id(names[int(h)]) if h else 0 for h in unique]
+    return np.array(hashes, dtype=np.uint64)[inverse]
 
 
 def _has_sents(doc: Doc) -> bool:
