@@ -6,6 +6,7 @@ Commands import their heavy parts when they run, so that ``python -m spacy --hel
 import typer
 from spacy.cli._util import app as spacy_app
 
+from .attention import attention
 from .convert import convert as convert_command
 from .convert_entities import convert_entities
 from .experiment import CONTEXT, experiment
@@ -15,6 +16,7 @@ from .tune_threshold import tune_threshold
 app = typer.Typer(
     name="biaffine", help="Data and training tools of spacy-biaffine.", no_args_is_help=True
 )
+app.command("attention")(attention)
 app.command("convert")(convert_command)
 app.command("convert-entities")(convert_entities)
 app.command("experiment", context_settings=CONTEXT)(experiment)

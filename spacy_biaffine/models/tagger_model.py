@@ -6,11 +6,11 @@ from typing import Any, cast
 import numpy as np
 import torch
 from spacy.tokens import Doc
-from thinc.api import Model
+from thinc.api import Model, xp2torch
 
 from ..gold import sentences_of
-from ..nn.label_attention import LabelScores
-from ..types import DocEncoder, Sentences, Tags
+from ..nn.label_attention import LabelAttentionNetwork, LabelScores
+from ..types import DocEncoder, Floats, SentenceBatch, Sentences, Tags
 from .torch_layer import Scored, build_module
 
 Gradients = list[tuple[Any, ...]]
@@ -74,6 +74,26 @@ def tags_of(
         Tags(labels[part], distributions[part] if distributions is not None else None)
         for part in parts
     ]
+
+
+def attention_of(model: Model, doc: Doc) -> list[Floats]:
+    """The attention of the words of a Doc to labels, layer by layer, (words, L) each."""
+    network = cast(LabelAttentionNetwork, network_of(model)).eval()
+    (vectors,) = model.get_ref("tok2vec").predict([doc])
+    x = xp2torch(vectors, device=network.labels.device)
+    sentences = []
+    for cut in sentences_of([doc]):
+        rows = x[torch.from_numpy(cut).to(x.device)].unsqueeze(0)
+        mask = torch.ones(rows.shape[:2], dtype=torch.bool, device=x.device)
+        batch = SentenceBatch(rows, mask, torch.tensor([len(cut)]), {})
+        sentences.append([weights.float().cpu().numpy() for weights in network.attention(batch)])
+    return [np.concatenate(layer) for layer in zip(*sentences, strict=True)]
+
+
+def label_embeddings(model: Model) -> Floats:
+    """(L, size)"""
+    network = cast(LabelAttentionNetwork, network_of(model))
+    return network.labels.detach().cpu().numpy()
 
 
 def network_of(model: Model) -> torch.nn.Module:

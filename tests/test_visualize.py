@@ -1,0 +1,88 @@
+"""Pictures of a tagger, and the command that draws them."""
+
+import numpy as np
+import pytest
+import spacy
+from factories import LAN, TOK2VEC, examples_of, gold_docs
+from typer.testing import CliRunner
+
+from spacy_biaffine.cli import app
+from spacy_biaffine.models.tagger_model import attention_of, label_embeddings
+from spacy_biaffine.visualize import (
+    MAX_LABELS,
+    draw_attention,
+    draw_embeddings,
+    principal_components,
+)
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = spacy.blank("en")
+    model = {**LAN, "lstm_layers": 3, "tok2vec": TOK2VEC}
+    nlp.add_pipe("label_attention_tagger", config={"model": model})
+    nlp.initialize(lambda: examples_of(gold_docs(nlp.vocab)))
+    return nlp
+
+
+def test_attention_of_a_doc(nlp):
+    pipe = nlp.get_pipe("label_attention_tagger")
+    doc = nlp.make_doc("Cold rain  fell.")
+    layers = attention_of(pipe.model, doc)
+    assert [weights.shape for weights in layers] == [(4, len(pipe.labels))] * 3
+    for weights in layers:
+        np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-5)
+    (tags,) = pipe.predict([doc])
+    assert layers[-1].argmax(axis=1).tolist() == tags.labels[tags.labels >= 0].tolist()
+
+
+def test_label_embeddings(nlp):
+    pipe = nlp.get_pipe("label_attention_tagger")
+    vectors = label_embeddings(pipe.model)
+    assert vectors.shape == (len(pipe.labels), 2 * LAN["lstm_hidden"])
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+@pytest.mark.parametrize("n_labels", [1, 3, MAX_LABELS + 100])
+def test_pictures(tmp_path, suffix, n_labels):
+    rng = np.random.default_rng(0)
+    layers = [rng.dirichlet(np.ones(n_labels), size=2).astype("f") for _ in range(2)]
+    labels = [f"L{n}" for n in range(n_labels)]
+    files = tmp_path / f"attention{suffix}", tmp_path / f"embeddings{suffix}"
+    draw_attention(layers, ["été", "$x_1$"], labels, files[0])
+    draw_embeddings(rng.normal(size=(n_labels, 8)).astype("f"), labels, files[1])
+    assert all(file.stat().st_size > 1000 for file in files)
+
+
+def test_principal_components():
+    rng = np.random.default_rng(0)
+    plane = rng.normal(size=(30, 2)) * [5, 2]
+    directions, _ = np.linalg.qr(rng.normal(size=(6, 2)))
+    places = principal_components((plane @ directions.T + 7).astype("f"))
+    assert places.shape == (30, 2)
+    distances = np.linalg.norm(plane[:, None] - plane[None], axis=-1)
+    found = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    np.testing.assert_allclose(found, distances, atol=1e-3)
+
+
+def test_command(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    arguments = [str(tmp_path / "model"), "Cold rain fell", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, ["attention", *arguments, "--format", "png"])
+    assert result.exit_code == 0, result.output
+    names = sorted(file.name for file in (tmp_path / "out").iterdir())
+    assert names == ["attention.png", "embeddings.png"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("  ", [], "no words"),
+        ("Rain", ["-c", "tagger"], "no label_attention_tagger called 'tagger'"),
+    ],
+)
+def test_command_that_cannot_be_done(nlp, tmp_path, text, options, message):
+    nlp.to_disk(tmp_path / "model")
+    result = CliRunner().invoke(app, ["attention", str(tmp_path / "model"), text, *options])
+    assert result.exit_code == 1
+    assert message in " ".join(result.output.split())
