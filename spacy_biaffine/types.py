@@ -114,3 +114,25 @@ class LabelledSpans:
     ends: Ints
     labels: Ints
     scores: Floats
+
+
+@dataclass(frozen=True)
+class RoleTargets:
+    """Gold predicates and arguments of a batch; tokens are counted over all its Docs.
+
+    cuts: the sentences, without blank tokens (see `Sentences`).
+    predicates: (p,) the token of each predicate, in their order; no token twice.
+    senses: (p,) the sense of each predicate, None where there is none.
+    arguments: (a, 4) row of the predicate, first token, token after the last, number of the label;
+        sorted. Each is whole in the sentence of its predicate. The pieces of one argument have the
+        labels X, C-X, C-X, ...
+    known: (tokens,) bool, False where it is not known whether a token is a predicate.
+    complete: (p,) bool, False where a predicate has arguments that the predicted tokens don't.
+    """
+
+    cuts: list[Ints]
+    predicates: Ints
+    senses: list[str | None]
+    arguments: Ints
+    known: NDArray[np.bool_]
+    complete: NDArray[np.bool_]

@@ -1,0 +1,31 @@
+"""Arguments in several pieces: the first bears the label X, every later one C-X."""
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+CONTINUATION = "C-"
+
+Piece = TypeVar("Piece")
+
+
+def labels_of_pieces(label: str, n_pieces: int) -> list[str]:
+    """One label for each piece of an argument."""
+    return [label, *[CONTINUATION + label] * (n_pieces - 1)]
+
+
+def join_pieces(pieces: Iterable[tuple[str, Piece]]) -> list[tuple[str, list[Piece]]]:
+    """Arguments from labelled pieces in the order of the text.
+
+    C-X goes to the last X before it, as in the CoNLL-2005 scorer; where there is none, it is an
+    argument by itself and keeps its label.
+    """
+    arguments: list[tuple[str, list[Piece]]] = []
+    last: dict[str, list[Piece]] = {}
+    for label, piece in pieces:
+        continued = last.get(label.removeprefix(CONTINUATION))
+        if label.startswith(CONTINUATION) and continued is not None:
+            continued.append(piece)
+        else:
+            last[label] = [piece]
+            arguments.append((label, last[label]))
+    return arguments
