@@ -220,7 +220,7 @@ FACTORIES = [
         variants=[
             {"lstm_layers": 0, "arc_size": 5},
             {"lstm_layers": 3, "lstm_hidden": 7, "layer_norm": True, "label_size": 3},
-            {"tag_size": 4, "normalize": False, "xavier_normal": True},
+            {"tag_size": 4, "normalize": False, "xavier_normal": True, "hops": 2},
         ],
         read=read_tree,
         scores=tree_scores,

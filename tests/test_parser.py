@@ -511,3 +511,10 @@ def test_max_length_of_a_saved_parser_can_be_lowered(tmp_path):
     )
     doc = loaded(Doc(loaded.vocab, words=["rain"] * 10))
     assert max(len(sentence) for sentence in doc.sents) <= 3
+
+
+@pytest.mark.parametrize("setting", [{"hops": 4}, {"hops": -1}, {"lstm_layers": 11}])
+def test_settings_out_of_range(setting):
+    (name,) = setting
+    with pytest.raises(ValueError, match=f"{name} must be 0 to"):
+        PARSER.make(**setting)

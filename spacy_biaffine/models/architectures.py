@@ -26,6 +26,7 @@ def NormBiaffineParser(  # noqa: N802 (spaCy names architectures like classes)
     splitter_size: int = 128,
     normalize: bool = True,
     xavier_normal: bool = False,
+    hops: int = 0,
     max_length: int = 1000,
     mixed_precision: bool = False,
     nO: int | None = None,
@@ -40,12 +41,16 @@ def NormBiaffineParser(  # noqa: N802 (spaCy names architectures like classes)
     splitter_size: hidden width of the sentence splitter.
     normalize: scale arc scores by 1 / sqrt(arc_size); off, they are raw.
     xavier_normal: draw projections and arc weights from a normal rather than uniform distribution.
+    hops: pairs of biaffine and graph attention (0 to 3) that bring likely heads and dependents into
+        the state of each word before it is scored: the paper's k-hop parser, k = hops + 1.
     max_length: longest sentence in words that is parsed as a whole. Memory grows as its square.
     mixed_precision: half precision on a GPU.
     nO: number of labels; set by the component.
     """
     if not 0 <= lstm_layers <= 10:
         raise ValueError(f"lstm_layers must be 0 to 10, not {lstm_layers}.")
+    if not 0 <= hops <= 3:
+        raise ValueError(f"hops must be 0 to 3, not {hops}.")
     parser = partial(
         BiaffineParser,
         layers=lstm_layers,
@@ -56,6 +61,7 @@ def NormBiaffineParser(  # noqa: N802 (spaCy names architectures like classes)
         label_size=label_size,
         normalize=normalize,
         xavier_normal=xavier_normal,
+        hops=hops,
     )
     return parser_model(
         tok2vec,

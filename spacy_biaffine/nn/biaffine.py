@@ -41,6 +41,17 @@ class ArcBiaffine(nn.Module):
         return (pairs + (heads @ self.bias).unsqueeze(1)) * self.scale
 
 
+def mask_arcs(scores: Tensor, mask: Tensor) -> Tensor:
+    """The lowest number of the dtype at padding, and at the word itself.
+
+    scores: (B, n, n + 1), column 0 the root; mask: (B, n) True on words.
+    """
+    n = scores.shape[1]
+    itself = torch.eye(n, n + 1, dtype=torch.bool, device=scores.device).roll(1, dims=1)
+    padding = nn.functional.pad(~mask, (1, 0)).unsqueeze(1)
+    return scores.masked_fill(itself | padding, torch.finfo(scores.dtype).min)
+
+
 class LabelBiaffine(nn.Module):
     """s(r) = r_h^T W_r r_d + r_h^T b_r for every label r of given arcs."""
 
