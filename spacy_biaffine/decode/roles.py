@@ -33,10 +33,10 @@ def choose_arguments(starts: Ints, ends: Ints, scores: NDArray[np.floating]) -> 
         return chosen
     starts, ends = np.broadcast_to(starts, scores.shape), np.broadcast_to(ends, scores.shape)
     order = np.lexsort((starts, ends, ~useful), axis=1)[:, :width]
-    starts, ends, gains = (np.take_along_axis(a, order, axis=1) for a in (starts, ends, scores))
-    useful = np.take_along_axis(useful, order, axis=1)
+    starts, ends = (np.take_along_axis(each, order, axis=1) for each in (starts, ends))
+    gains, useful = np.take_along_axis(scores, order, axis=1), np.take_along_axis(useful, order, 1)
     before = _count_before(starts, np.where(useful, ends, ends.max()))
-    gains = np.where(useful, gains, 0).astype(np.float64)
+    gains = np.where(useful, gains, 0.0)
     taken = np.zeros(gains.shape, dtype=bool)
     rows = np.arange(len(gains))
     best = np.zeros((len(gains), width + 1))
