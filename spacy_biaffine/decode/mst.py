@@ -1,4 +1,4 @@
-"""Exact maximum spanning arborescences with one root, in NumPy.
+"""Exact maximum spanning arborescences, with one root or with any number of them, in NumPy.
 
 Scores are indexed ``[dependent, head]``: row i is the word i (from 0), column 0 the artificial
 root, column j + 1 the word j. Heads come back in the same coordinates: 0 is the root, j + 1 the
@@ -23,6 +23,21 @@ def decode_trees(scores: Scores, lengths: NDArray[np.integer]) -> Heads:
     Returns heads (B, n), 0 where there is padding.
     Raises ValueError where a score is NaN.
     """
+    return _decode(scores, lengths, one_root=True)
+
+
+def decode_forests(scores: Scores, lengths: NDArray[np.integer]) -> Heads:
+    """The best trees of every sentence, as many as give the highest sum; else as `decode_trees`."""
+    return _decode(scores, lengths, one_root=False)
+
+
+def is_tree(heads: NDArray[np.integer]) -> bool:
+    """Whether heads (n,), 0 for the root, form one tree with exactly one root."""
+    heads = np.asarray(heads, dtype=np.int64)[None, :]
+    return bool(_are_trees(heads, np.ones_like(heads, dtype=bool), one_root=True)[0])
+
+
+def _decode(scores: Scores, lengths: NDArray[np.integer], *, one_root: bool) -> Heads:
     words = np.arange(scores.shape[1])[None, :] < np.asarray(lengths)[:, None]
     if not words.any():
         return np.zeros(words.shape, dtype=np.int64)
@@ -33,16 +48,10 @@ def decode_trees(scores: Scores, lengths: NDArray[np.integer]) -> Heads:
         )
     # The greedy heads of most sentences are a tree already; only the others need the search.
     heads = np.where(words, _best_heads(scores, words), 0)
-    for i in np.flatnonzero(~_are_trees(heads, words)):
+    for i in np.flatnonzero(~_are_trees(heads, words, one_root=one_root)):
         n = int(lengths[i])
-        heads[i, :n] = _decode_tree(scores[i, :n, : n + 1])
+        heads[i, :n] = _decode_sentence(scores[i, :n, : n + 1], one_root=one_root)
     return heads
-
-
-def is_tree(heads: NDArray[np.integer]) -> bool:
-    """Whether heads (n,), 0 for the root, form one tree with exactly one root."""
-    heads = np.asarray(heads, dtype=np.int64)[None, :]
-    return bool(_are_trees(heads, np.ones_like(heads, dtype=bool))[0])
 
 
 def _best_heads(scores: Scores, words: NDArray[np.bool_]) -> Heads:
@@ -54,25 +63,27 @@ def _best_heads(scores: Scores, words: NDArray[np.bool_]) -> Heads:
     return masked.argmax(axis=2)
 
 
-def _are_trees(heads: Heads, words: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Per sentence of a batch: one root, and every word reaches it."""
-    one_root = ((heads == 0) & words).sum(axis=1) == words.any(axis=1)
+def _are_trees(heads: Heads, words: NDArray[np.bool_], *, one_root: bool) -> NDArray[np.bool_]:
+    """Per sentence of a batch: every word reaches the root, and one by itself where asked for."""
+    roots = ((heads == 0) & words).sum(axis=1)
+    few = (roots == words.any(axis=1)) if one_root else np.ones_like(roots, dtype=bool)
     # Pointer jumping: after k rounds each word points at its ancestor of distance 2^k.
     pointers = np.concatenate([np.zeros_like(heads[:, :1]), heads], axis=1)
     for _ in range(int(heads.shape[1]).bit_length()):
         pointers = np.take_along_axis(pointers, pointers, axis=1)
-    return one_root & ~pointers.any(axis=1)
+    return few & ~pointers.any(axis=1)
 
 
-def _decode_tree(scores: Scores) -> Heads:
-    """The best single-root tree of one sentence, (n, n + 1) -> (n,)."""
+def _decode_sentence(scores: Scores, *, one_root: bool) -> Heads:
+    """The best tree or trees of one sentence, (n, n + 1) -> (n,)."""
     n = len(scores)
     weights = np.full((n + 1, n + 1), -np.inf)
     weights[1:] = _finite(scores)
-    # A tree with k roots uses k root arcs. Making each dearer than any gain that a second one
-    # could bring leaves exactly one (Stanojevic and Cohen 2021, "A Root of a Problem").
-    low, high = weights[1:].min(), weights[1:].max()
-    weights[1:, 0] -= n * (high - low) + 1.0
+    if one_root:
+        # A tree with k roots uses k root arcs. Making each dearer than any gain that a second one
+        # could bring leaves exactly one (Stanojevic and Cohen 2021, "A Root of a Problem").
+        low, high = weights[1:].min(), weights[1:].max()
+        weights[1:, 0] -= n * (high - low) + 1.0
     np.fill_diagonal(weights, -np.inf)
     return _arborescence(weights)[1:]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_biaffine.decode.mst import FORBIDDEN, decode_trees, is_tree
+from spacy_biaffine.decode.mst import FORBIDDEN, decode_forests, decode_trees, is_tree
 
 MASKS = [-np.inf, float(np.finfo(np.float32).min), FORBIDDEN]
 
@@ -233,3 +233,38 @@ def test_is_tree(heads, answer):
 @settings(deadline=None, max_examples=200)
 def test_is_tree_agrees_with_the_list_of_all_trees(heads):
     assert is_tree(np.array(heads)) == (heads in all_trees(len(heads)).tolist())
+
+
+@cache
+def all_forests(n: int) -> np.ndarray:
+    """(forests, n) heads of every set of trees."""
+    forests = [
+        heads
+        for heads in itertools.product(range(n + 1), repeat=n)
+        if all(reaches_root(heads, word) for word in range(1, n + 1))
+    ]
+    return np.array(forests, dtype=np.int64).reshape(-1, n)
+
+
+@given(matrices(st.floats(-20, 20, width=32), n_max=5))
+@settings(deadline=None, max_examples=100)
+def test_best_forest(scores):
+    n = len(scores)
+    (heads,) = decode_forests(scores[None], np.array([n]))
+    assert heads.tolist() in all_forests(n).tolist()
+    totals = scores.astype(np.float64)[np.arange(n), all_forests(n)].sum(axis=1)
+    assert value(scores, heads)[1] == pytest.approx(totals.max(), rel=1e-6, abs=1e-6)
+
+
+def test_there_are_n_plus_1_to_the_n_minus_1_forests():
+    """Cayley: trees over the words and the root."""
+    assert [len(all_forests(n)) for n in range(1, 6)] == [(n + 1) ** (n - 1) for n in range(1, 6)]
+
+
+def test_a_forest_breaks_a_cycle_and_keeps_its_roots():
+    scores = np.array([[0, -9, 5, -9], [1, 5, -9, -9], [3, 2, 2, -9]], dtype=np.float32)
+    forests = decode_forests(np.stack([scores, scores]), np.array([3, 1]))
+    assert forests.tolist() == [[2, 0, 0], [0, 0, 0]]
+    assert decode_forests(np.zeros((2, 0, 1), dtype=np.float32), np.array([0, 0])).shape == (2, 0)
+    with pytest.raises(ValueError, match="NaN"):
+        decode_forests(np.full_like(scores, np.nan)[None], np.array([3]))
