@@ -1,0 +1,77 @@
+"""Sentences with predicates -> Docs with frames; arguments as words instead of spans."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
+
+from ..graphs import Frame, Role, set_frames
+from .conllu_docs import DocMaker, group_sentences
+from .conllu_read import Sentence
+from .props_read import Piece, Prop
+
+
+def docs_of_props(
+    sentences: Iterable[tuple[Sentence, list[Prop]]], vocab: Vocab, *, n_sents: int, words: bool
+) -> Iterator[Doc]:
+    """Docs of n_sents sentences, with their trees, tags, lemmas and doc._.frames.
+
+    A sentence without a tree stands alone or with its like. words: arguments are words and not
+    spans; see `frames_of_words`.
+    """
+    maker = DocMaker(vocab)
+    waiting: deque[list[Prop]] = deque()
+
+    def without_props() -> Iterator[Sentence]:
+        for sentence, props in sentences:
+            waiting.append(props)
+            yield sentence
+
+    for group in group_sentences(without_props(), n_sents=n_sents):
+        doc = maker.make(group)
+        offset = 0
+        frames = []
+        for sentence in group:
+            frames += [_frame(doc, prop, offset) for prop in waiting.popleft()]
+            offset += len(sentence.words)
+        set_frames(doc, frames_of_words(frames) if words else frames)
+        yield doc
+
+
+def frames_of_words(frames: Iterable[Frame]) -> list[Frame]:
+    """The same frames with arguments that are words, as dependency-based roles are.
+
+    Each span becomes the word of it whose head lies outside, the first of several; a predicate the
+    first word of its first span. Raises ValueError for a span of several words without heads.
+    """
+    return [
+        frame._replace(
+            predicate=(frame.predicate[0][:1],),
+            roles=tuple(
+                role._replace(spans=tuple(_top_word(span) for span in role.spans))
+                for role in frame.roles
+            ),
+        )
+        for frame in frames
+    ]
+
+
+def _frame(doc: Doc, prop: Prop, offset: int) -> Frame:
+    def spans(pieces: Iterable[Piece]) -> tuple[Span, ...]:
+        return tuple(doc[start + offset : end + offset] for start, end in pieces)
+
+    roles = tuple(Role(label, spans(pieces)) for label, pieces in prop.roles)
+    return Frame(spans(prop.predicate), prop.sense, roles)
+
+
+def _top_word(span: Span) -> Span:
+    if len(span) == 1:
+        return span
+    if not any(token.has_head() for token in span):
+        raise ValueError(
+            f"The argument {span.text[:60]!r} can't be given as a word: its words have no heads. "
+            f"Keep arguments as spans, or parse the text first."
+        )
+    top = next(t for t in span if t.head.i == t.i or not span.start <= t.head.i < span.end)
+    return span.doc[top.i : top.i + 1]

@@ -1,0 +1,110 @@
+"""Words with arguments that are words: CoNLL-2009, Universal Propositions."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .conllu_read import Sentence
+from .props_read import (
+    Block,
+    Piece,
+    Prop,
+    PropSentence,
+    PropsError,
+    check_ids,
+    check_tree_cells,
+    check_widths,
+    make_prop,
+)
+
+NONE = "_"
+
+CONLL09 = 14
+"""Columns of CoNLL-2009 that every word has."""
+
+UP = 11
+"""Columns of Universal Propositions that every word has: those of CoNLL-U, and the sense."""
+
+_RANGE_OR_EMPTY = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}", re.ASCII)
+
+
+def parse_conll09_block(block: Block, *, predicted: bool) -> PropSentence:
+    """One sentence. predicted: take lemma, tag, features and tree from the columns of automatic
+    tools, and not those of the annotators. Raises PropsError."""
+    block, comments = _without_comments(block)
+    rows = _rows(block, CONLL09)
+    check_ids(block, [row[0] for row in rows])
+    for (place, _), row in zip(block, rows, strict=True):
+        if row[12] not in ("Y", NONE) or (row[12] == NONE != row[13]):
+            detail = f"FILLPRED {row[12]!r}, PRED {row[13]!r}; wanted Y and a sense or _, else _, _"
+            raise PropsError(place, "predicate", detail)
+    predicates = [word for word, row in enumerate(rows) if row[12] == "Y"]
+    check_widths(block, rows, CONLL09, predicates)
+    shift = int(predicted)
+    cells = []
+    for number, form, *columns in rows:
+        lemma, tag, feats, head, deprel = columns[shift:10:2]
+        cells.append([number, form, lemma, NONE, tag, feats, head, deprel, NONE, NONE])
+    sentence = Sentence(comments, cells, [], False)
+    check_tree_cells(block, sentence)
+    arguments = [row[CONLL09:] for row in rows]
+    senses = [row[13] for row in rows]
+    return PropSentence(sentence, list(_props(predicates, senses, arguments)))
+
+
+def parse_up_block(block: Block) -> PropSentence:
+    """One sentence. Cells that are empty, as at the ends of lines, are no columns.
+
+    Multiword tokens and empty nodes are kept as in CoNLL-U. A sentence whose senses are all empty
+    is not annotated. Raises PropsError.
+    """
+    block, comments = _without_comments(block)
+    words: Block = []
+    others = []
+    for place, line in block:
+        if _RANGE_OR_EMPTY.fullmatch(line.split("\t", 1)[0]):
+            others.append((len(words), "\t".join(line.split("\t")[:10])))
+        else:
+            words.append((place, line))
+    rows = _rows(words, 10)
+    if not any("".join(row[10:]) for row in rows):
+        return PropSentence(Sentence(comments, [row[:10] for row in rows], others, False), None)
+    rows = _rows(words, UP)
+    check_ids(words, [row[0] for row in rows])
+    rows = [row[:UP] + [cell for cell in row[UP:] if cell] for row in rows]
+    senses = [row[10] for row in rows]
+    predicates = [word for word, sense in enumerate(senses) if sense != NONE]
+    check_widths(words, rows, UP, predicates)
+    starts_doc = any(comment.startswith("# newdoc") for comment in comments)
+    sentence = Sentence(comments, [row[:10] for row in rows], others, starts_doc)
+    check_tree_cells(words, sentence)
+    return PropSentence(sentence, list(_props(predicates, senses, [row[UP:] for row in rows])))
+
+
+def _without_comments(block: Block) -> tuple[Block, list[str]]:
+    words = [each for each in block if not each[1].startswith("#")]
+    return words, [line for _, line in block if line.startswith("#")]
+
+
+def _rows(block: Block, fixed: int) -> list[list[str]]:
+    rows = [line.split("\t") for _, line in block]
+    for (place, line), row in zip(block, rows, strict=True):
+        if len(row) < fixed:
+            detail = f"{len(row)} columns, wanted {fixed} or more, between tabs: {line[:60]!r}"
+            raise PropsError(place, "columns", detail)
+        if "" in row[:fixed]:
+            detail = f"column {row.index('') + 1} is empty; write _ for a missing value"
+            raise PropsError(place, "empty column", detail)
+    return rows
+
+
+def _props(
+    predicates: Sequence[int], senses: Sequence[str], arguments: Sequence[Sequence[str]]
+) -> Iterator[Prop]:
+    """arguments: per word, the cells of the predicates' columns."""
+    for number, predicate in enumerate(predicates):
+        pieces: list[tuple[str, Piece]] = [
+            (cells[number], (word, word + 1))
+            for word, cells in enumerate(arguments)
+            if cells[number] != NONE
+        ]
+        yield make_prop(predicate, senses[predicate], pieces)

@@ -1,0 +1,165 @@
+"""Docs with frames -> CoNLL-2005 and CoNLL-2009.
+
+Blank tokens are left out. What lies outside of the predicate's sentence can't be written in either
+form, and is left out too.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from spacy.tokens import Doc, Span, Token
+
+from ..decode.pieces import labels_of_pieces
+from ..graphs import Frame
+from .conllu_rows import cell, heads_and_labels
+from .props_brackets import write_brackets
+from .props_docs import frames_of_words
+from .props_read import PREDICATE, Piece
+
+Numbers = dict[int, int]
+"""The place in its sentence, from 0, of each word, by its number in the Doc."""
+
+
+def write_conll05(docs: Iterable[Doc], path: Path) -> int:
+    """Write word, lemma of the predicate and brackets; returns the number of sentences.
+
+    The official scorer reads all columns but the first: ``cut -f 2-``.
+    Raises ValueError for predicates and arguments that brackets can't show, and where the Docs hold
+    no sentence; the file is then as it was.
+    """
+    return _write(docs, path, _conll05_rows)
+
+
+def write_conll09(docs: Iterable[Doc], path: Path) -> int:
+    """Write the 14 columns of CoNLL-2009 and the roles; returns the number of sentences.
+
+    Annotated and predicted columns are the same. A role stands on the word of each of its spans
+    whose head lies outside of the span. Raises ValueError as `write_conll05`.
+    """
+    return _write(docs, path, _conll09_rows)
+
+
+def _write(
+    docs: Iterable[Doc], path: Path, rows_of: Callable[[list[Token], list[Frame]], list[list[str]]]
+) -> int:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    n_sentences = 0
+    try:
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            for doc in docs:
+                for words, frames in _sentences(doc):
+                    n_sentences += 1
+                    for row in rows_of(words, frames):
+                        file.write("\t".join(row) + "\n")
+                    file.write("\n")
+        if not n_sentences:
+            raise ValueError(f"no sentences to write to {path}")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return n_sentences
+
+
+def _sentences(doc: Doc) -> Iterator[tuple[list[Token], list[Frame]]]:
+    """The words of each sentence and its frames, in the order of their predicates."""
+    starts = {token.i for token in doc if token.is_sent_start} | {0}
+    frames = sorted(doc._.frames, key=_token_of)
+    for one, other in pairwise(frames):
+        if _token_of(one) == _token_of(other):
+            raise ValueError(
+                f"Two predicates stand on {doc[_token_of(one)].text!r} (token {_token_of(one)} of "
+                f"{doc.text[:60]!r}); the format has one a word. Take one out of doc._.frames."
+            )
+    for start, end in pairwise([*sorted(starts), len(doc)]):
+        words = [token for token in doc[start:end] if not token.is_space]
+        if words:
+            yield words, [frame for frame in frames if start <= _token_of(frame) < end]
+
+
+def _conll05_rows(words: list[Token], frames: list[Frame]) -> list[list[str]]:
+    numbers = {token.i: number for number, token in enumerate(words)}
+    marked = {numbers[_token_of(frame)] for frame in frames}
+    columns = [
+        [cell(token.text) for token in words],
+        [_lemma(token) if number in marked else "-" for number, token in enumerate(words)],
+        *(_brackets(frame, numbers) for frame in frames),
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _brackets(frame: Frame, numbers: Numbers) -> list[str]:
+    pieces = _labelled(PREDICATE[0], _predicate_spans(frame), numbers)
+    for role in frame.roles:
+        pieces += _labelled(role.label, role.spans, numbers)
+    pieces.sort(key=lambda piece: piece[1])
+    for (label, (_, end)), (other, (start, _)) in pairwise(pieces):
+        if start < end:
+            doc = frame.predicate[0].doc
+            raise ValueError(
+                f"{label} and {other} of {frame.predicate[0].text!r} in {doc.text[:60]!r} overlap; "
+                f"brackets can't show that. Take one out of doc._.frames."
+            )
+    return write_brackets(pieces, len(numbers))
+
+
+def _conll09_rows(words: list[Token], frames: list[Frame]) -> list[list[str]]:
+    numbers = {token.i: number for number, token in enumerate(words)}
+    senses = {numbers[_token_of(frame)]: frame.sense or "_" for frame in frames}
+    rows = []
+    for number, (token, (head, deprel)) in enumerate(
+        zip(words, heads_and_labels(words, "ROOT"), strict=True)
+    ):
+        values = [cell(token.lemma_), cell(token.tag_), cell(str(token.morph)), head, deprel or "_"]
+        row = [str(number + 1), cell(token.text), *(v for value in values for v in (value, value))]
+        rows.append([*row, "Y" if number in senses else "_", senses.get(number, "_")])
+    for frame in frames:
+        column = _role_words(frame, numbers)
+        for number, row in enumerate(rows):
+            row.append(column.get(number, "_"))
+    return rows
+
+
+def _role_words(frame: Frame, numbers: Numbers) -> dict[int, str]:
+    """The role of each word that has one."""
+    column: dict[int, str] = {}
+    for role in frames_of_words([frame])[0].roles:
+        for label, (word, _) in _labelled(role.label, role.spans, numbers):
+            if word in column:
+                span = role.spans[0]
+                raise ValueError(
+                    f"{column[word]} and {label} of {frame.predicate[0].text!r} stand on one word "
+                    f"({span.text!r} in {span.doc.text[:60]!r}). Take one out of doc._.frames."
+                )
+            column[word] = label
+    return column
+
+
+def _token_of(frame: Frame) -> int:
+    return frame.predicate[0].start
+
+
+def _lemma(token: Token) -> str:
+    return cell(token.lemma_ or token.lower_)
+
+
+def _predicate_spans(frame: Frame) -> list[Span]:
+    """The predicate's spans; one that ends where the first one begins is joined to it."""
+    first, *others = frame.predicate
+    for span in others:
+        if span.end == first.start:
+            rest = [other for other in others if other is not span]
+            return [first.doc[span.start : first.end], *rest]
+    return [first, *others]
+
+
+def _labelled(label: str, spans: Iterable[Span], numbers: Numbers) -> list[tuple[str, Piece]]:
+    """Labels and pieces of one argument, in the order of the text, as far as in the sentence."""
+    pieces = []
+    for span in sorted(spans, key=lambda span: span.start):
+        inside = [numbers[i] for i in range(span.start, span.end) if i in numbers]
+        if inside:
+            pieces.append((inside[0], inside[-1] + 1))
+    return list(zip(labels_of_pieces(label, len(pieces)), pieces, strict=True)) if pieces else []
