@@ -27,7 +27,7 @@ class Sentences:
     vectors: per Doc, (tokens, width).
     cuts: per sentence, the numbers of its tokens, counted over all Docs one after the other.
         Tokens in no cut are not seen by the module.
-    features: further inputs by name, one integer per token, counted like the cuts.
+    features: further inputs by name, one integer per token, or (tokens, k), counted like the cuts.
     """
 
     vectors: list[Floats2d]
@@ -42,7 +42,7 @@ class SentenceBatch:
     x: (batch, words, width), zero where there is padding.
     mask: (batch, words) bool, True on words.
     lengths: (batch,) int64 on the CPU, longest first.
-    features: by name, (batch, words) int64, -1 where there is padding.
+    features: by name, (batch, words) or (batch, words, k) int64, -1 where there is padding.
     """
 
     x: "Tensor"
@@ -136,3 +136,33 @@ class RoleTargets:
     arguments: Ints
     known: NDArray[np.bool_]
     complete: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class GraphInput:
+    """What a graph parser model reads.
+
+    docs: the Docs. cuts: words that are parsed together (see `Sentences`). features: "tag" where
+    the model reads tags, and in training "heads" (see `gold_graphs.GraphTargets`).
+    """
+
+    docs: list[Doc]
+    cuts: list[Ints]
+    features: Mapping[str, Ints]
+
+
+@dataclass(frozen=True)
+class ParsedGraph:
+    """The graph of a Doc, by dependent.
+
+    tags: (tokens,) number of each token's tag, -1 without a tagger and at blank tokens.
+    heads, dependents: (m,) token numbers, head -1 for the root. labels: (m,) number of the label.
+    arc_probs, label_probs: (m,) probabilities of the arc, and of the label given the arc.
+    """
+
+    tags: Ints
+    heads: Ints
+    dependents: Ints
+    labels: Ints
+    arc_probs: Floats
+    label_probs: Floats

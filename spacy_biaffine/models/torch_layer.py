@@ -213,7 +213,12 @@ def _pad(flat: Tensor, features: Mapping[str, Ints], tokens: Ints) -> SentenceBa
         mask=at >= 0,
         lengths=torch.from_numpy((tokens >= 0).sum(axis=1)),
         features={
-            name: torch.from_numpy(np.append(values, -1)[tokens]).to(flat.device)
+            name: torch.from_numpy(_with_padding(values)[tokens]).to(flat.device)
             for name, values in features.items()
         },
     )
+
+
+def _with_padding(values: Ints) -> Ints:
+    """(tokens, ...) -> (tokens + 1, ...): a row of -1 at the end."""
+    return np.concatenate([values, np.full_like(values, -1, shape=(1, *values.shape[1:]))])

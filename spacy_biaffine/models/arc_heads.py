@@ -1,0 +1,92 @@
+"""Registered arc heads of the graph parser: one head per word, or any number of them."""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from ..decode.mst import decode_forests
+from ..losses import IGNORED, cross_entropy
+from ..nn import graph_parser
+from ..nn.graph_parser import ArcPlaces
+from ..types import Floats, Ints
+
+
+class ArcHead(graph_parser.ArcHead, Protocol):
+    """An arc head that can be trained."""
+
+    def loss(self, scores: Tensor, heads: Tensor, known: Tensor) -> Tensor:
+        """The loss of arcs, summed over the words that are known.
+
+        scores: (B, n, n + 1). heads: (B, n, K) gold heads of each word from 1, 0 for the root, -1
+        for none. known: (B, n) bool, whether it is known which arcs the word has.
+        """
+
+
+@dataclass(frozen=True)
+class TreeArcs:
+    """One head per word, a softmax over heads. Words without an arc hang on the root.
+
+    Of several gold heads the first one is learned. Prediction gives the best trees, so there are no
+    cycles (paper, Section 4.2; the paper asks for one root, we for as many as there are).
+    """
+
+    def log_probs(self, scores: Tensor) -> Tensor:
+        """(B, n, n + 1)"""
+        return torch.log_softmax(scores, dim=-1)
+
+    def decode(self, log_probs: Floats, lengths: Ints) -> ArcPlaces:
+        """One arc for each word, those from the root as well."""
+        heads = decode_forests(log_probs, lengths)
+        sentences, words = np.nonzero(np.arange(heads.shape[1]) < lengths[:, None])
+        return ArcPlaces(sentences, words, heads[sentences, words])
+
+    def loss(self, scores: Tensor, heads: Tensor, known: Tensor) -> Tensor:
+        """Cross-entropy of the first head, or else of the root."""
+        first = heads[..., 0].clamp(min=0)
+        return cross_entropy(scores, first.masked_fill(~known, IGNORED))
+
+
+@dataclass(frozen=True)
+class GraphArcs:
+    """Any number of heads per word, also none: a sigmoid for every arc.
+
+    threshold: probability above which there is an arc. positive_weight: how much more the loss of
+    an arc that is there weighs than that of one that is not, which are many more.
+    """
+
+    threshold: float = 0.5
+    positive_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a threshold that is no probability."""
+        if not 0.0 < self.threshold < 1.0:
+            raise ValueError(f"threshold must be above 0 and below 1, not {self.threshold}.")
+
+    def log_probs(self, scores: Tensor) -> Tensor:
+        """(B, n, n + 1)"""
+        return functional.logsigmoid(scores)
+
+    def decode(self, log_probs: Floats, lengths: Ints) -> ArcPlaces:
+        """The arcs above the threshold."""
+        words = np.arange(log_probs.shape[1]) < lengths[:, None]
+        above = (log_probs > math.log(self.threshold)) & words[:, :, None]
+        return ArcPlaces(*np.nonzero(above))
+
+    def loss(self, scores: Tensor, heads: Tensor, known: Tensor) -> Tensor:
+        """Binary cross-entropies of each word's arcs from the root and from known words, summed."""
+        gold = torch.zeros_like(scores, dtype=torch.bool)
+        at = (heads >= 0).nonzero(as_tuple=True)
+        gold[at[0], at[1], heads[at]] = True
+        n = scores.shape[1]
+        itself = torch.eye(n, n + 1, dtype=torch.bool, device=scores.device).roll(1, dims=1)
+        counts = (
+            known.unsqueeze(2) & functional.pad(known, (1, 0), value=True).unsqueeze(1) & ~itself
+        )
+        losses = functional.softplus(torch.where(gold, -scores, scores))
+        weighted = torch.where(gold, self.positive_weight * losses, losses)
+        return weighted.masked_fill(~counts, 0.0).sum()
