@@ -58,7 +58,7 @@ class FrozenEncoder:
         tokenizer.encode_special_tokens = True  # a text may hold the letters "[SEP]" or "<s>"
         self.layers = layers
         self.limit = limit
-        self.prefix, self.suffix = _special_tokens(tokenizer)
+        self.prefix, self.suffix = special_tokens(tokenizer)
 
     @property
     def width(self) -> int:
@@ -167,7 +167,7 @@ class FrozenEncoder:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> FrozenEncoder:
-        transformers = _import_transformers()
+        transformers = _import_transformers("FrozenTransformer")
         from safetensors.torch import load
         from tokenizers import Tokenizer
 
@@ -181,38 +181,41 @@ class FrozenEncoder:
         return encoder
 
     @classmethod
-    def from_pretrained(cls, name: str, layers: list[int]) -> FrozenEncoder:
+    def from_pretrained(
+        cls, name: str, layers: list[int], *, user: str = "FrozenTransformer"
+    ) -> FrozenEncoder:
         """Load a folder, a name on the hub, or `package:PACKAGE/FOLDER`, a folder in an installed
         Python package. Negative layers count from the last one of the whole model, -1.
 
+        user: what asks for it, to be named in errors.
         Raises OSError with the remedy if there is no such model, ValueError if it does not fit.
         """
-        transformers = _import_transformers()
-        source = locate(name)
+        transformers = _import_transformers(user)
+        source = locate(name, user)
         try:
             config = transformers.AutoConfig.from_pretrained(source)
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, add_prefix_space=True)
         except (OSError, ValueError) as error:
             raise OSError(
-                f"FrozenTransformer: cannot load an encoder from {name!r}. Give a folder with "
+                f"{user}: cannot load an encoder from {name!r}. Give a folder with "
                 "config.json, the weights and tokenizer.json, or 'package:PACKAGE/FOLDER' for a "
                 "folder in an installed Python package, or a name on the Hugging Face hub, which "
                 f"needs the network once. The library says: {error}"
             ) from error
         if not tokenizer.is_fast:
             raise ValueError(
-                f"FrozenTransformer: {name!r} has no fast tokenizer. Convert it and save "
+                f"{user}: {name!r} has no fast tokenizer. Convert it and save "
                 "tokenizer.json beside the weights."
             )
-        layers = _from_zero(layers, config.num_hidden_layers)
+        layers = _from_zero(layers, config.num_hidden_layers, user)
         config.num_hidden_layers = max(layers)
-        model = _load_weights(transformers, source, config)
+        model = _load_weights(transformers, source, config, user)
         limit = min(tokenizer.model_max_length, _positions(config))
         backend = type(tokenizer.backend_tokenizer).from_str(tokenizer.backend_tokenizer.to_str())
         return cls(model, backend, layers, limit)
 
 
-def locate(name: str) -> str:
+def locate(name: str, user: str = "FrozenTransformer") -> str:
     """The folder or hub name that transformers understands."""
     if not name.startswith(PACKAGE):
         return name
@@ -220,24 +223,23 @@ def locate(name: str) -> str:
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise OSError(
-            f"FrozenTransformer: {name!r} needs the Python package {package!r}, which is not "
+            f"{user}: {name!r} needs the Python package {package!r}, which is not "
             "installed here. Install it with pip, or name a folder instead."
         )
     return str(Path(spec.submodule_search_locations[0]) / folder)
 
 
-def _import_transformers() -> Any:
+def _import_transformers(user: str) -> Any:
     try:
         import transformers
     except ImportError as error:
         raise ImportError(
-            "FrozenTransformer needs the transformers library: "
-            "pip install 'spacy-biaffine[transformers]'"
+            f"{user} needs the transformers library: pip install 'spacy-biaffine[transformers]'"
         ) from error
     return transformers
 
 
-def _load_weights(transformers: Any, source: str, config: Any) -> Any:
+def _load_weights(transformers: Any, source: str, config: Any, user: str) -> Any:
     """The model of the config, which may have fewer layers than the weights.
 
     All its weights must be found: a frozen layer left at random would spoil every result without
@@ -254,18 +256,18 @@ def _load_weights(transformers: Any, source: str, config: Any) -> Any:
     missing = [key for key in info["missing_keys"] if not key.startswith("pooler.")]
     if missing:
         raise ValueError(
-            f"FrozenTransformer: the weights in {source!r} lack {len(missing)} parameters of "
+            f"{user}: the weights in {source!r} lack {len(missing)} parameters of "
             f"the model in its config.json, {missing[0]} among them. Are they of another model?"
         )
     return model
 
 
-def _from_zero(layers: list[int], depth: int) -> list[int]:
+def _from_zero(layers: list[int], depth: int, user: str) -> list[int]:
     """Layer numbers from 0 (embeddings) to depth."""
     counted = [layer + depth + 1 if layer < 0 else layer for layer in layers]
     if not counted or not all(0 <= layer <= depth for layer in counted):
         raise ValueError(
-            f"FrozenTransformer: layers = {layers}, but the encoder has layers 0 (embeddings) "
+            f"{user}: layers = {layers}, but the encoder has layers 0 (embeddings) "
             f"to {depth}; negative numbers count from the last, -1."
         )
     return counted
@@ -281,7 +283,7 @@ def _positions(config: Any) -> int:
     return sys.maxsize if positions is None else positions - (config.pad_token_id or 0) - 1
 
 
-def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+def special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """Ids the tokenizer puts before and after a text, such as [CLS] and [SEP]."""
     encoding = tokenizer.encode(["a"], is_pretokenized=True)
     own = np.flatnonzero(np.array(encoding.special_tokens_mask) == 0)

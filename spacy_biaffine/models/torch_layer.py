@@ -65,6 +65,11 @@ def build_module(layer: Model, **sizes: Any) -> None:
     cast(LazyShim, layer.shims[0]).build(sizes)
 
 
+def module_of(layer: Model) -> nn.Module:
+    """The layer's module. Raises ValueError before it is made."""
+    return cast(LazyShim, layer.shims[0]).module
+
+
 class LazyShim(PyTorchShim):
     """A torch module that is made late, and saved with the sizes that it was made from."""
 

@@ -131,25 +131,25 @@ class BertSizes(NamedTuple):
 
 
 class PieceEmbeddings(nn.Module):
-    """piece_i + position_i + type_0"""
+    """piece_i + position_i + kind_0"""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
         self.first = sizes.first
         self.pieces = nn.Embedding(sizes.pieces, sizes.embedding)
         self.positions = nn.Embedding(sizes.positions, sizes.embedding)
-        self.type = nn.Parameter(torch.zeros(sizes.embedding))
+        self.kind = nn.Parameter(torch.zeros(sizes.embedding))
 
     def forward(self, pieces: Tensor) -> Tensor:
         """pieces (B, n) -> (B, n, embedding)"""
         places = torch.arange(pieces.shape[1], device=pieces.device) + self.first
-        return self.pieces(pieces) + self.positions(places) + self.type
+        return self.pieces(pieces) + self.positions(places) + self.kind
 
 
 class GraphBert(GraphNetwork):
     """BERT, whose attention reads a tree and whose input reads tags.
 
-    x_i = LN(piece_i + position_i + type_0 + tag_i). Also reads the feature "piece", the number of
+    x_i = LN(piece_i + position_i + kind_0 + tag_i). Also reads the feature "piece", the number of
     the word piece, special ones included. The vectors of a batch are not read.
     """
 

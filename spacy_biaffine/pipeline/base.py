@@ -14,6 +14,7 @@ from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..gold import misaligned
 from ..models.char_word import show_words
+from ..models.trees import show_trees
 
 Scorer = Callable[..., dict[str, Any]]
 
@@ -102,6 +103,7 @@ class StructuredPipe(TrainablePipe):
             raise ValueError(f"[{self.name}] found only empty Docs in the training examples.")
         self.set_sizes()
         show_words(self.model, lambda: (eg.predicted for eg in get_examples()))
+        show_trees(self.model, nlp, get_examples)
         self.model.initialize(X=sample)
 
     def require_weights(self) -> None:
