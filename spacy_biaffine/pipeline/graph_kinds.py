@@ -1,0 +1,131 @@
+"""What the graph parser can learn, and how each is read from Docs and written on them: relations of
+entities, and arcs between tokens. The registered blocks of its config."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.util import filter_spans
+
+from ..annotations import entities_of
+from ..decode.bioes import spans_of_tags, tags_of_spans
+from ..gold import sentences_of
+from ..gold_graphs import (
+    GoldGraph,
+    anchors_of,
+    arc_labels,
+    entity_tags,
+    relation_graph,
+    relation_labels,
+    token_graph,
+)
+from ..graphs import ROOT, Arc, Relation, set_arcs, set_relations
+
+FoundArc = tuple[int, int, str, float | None]
+"""Head (`ROOT` or a token number), dependent, label, and score where it is kept."""
+
+
+class GraphKind(Protocol):
+    """One kind of graph."""
+
+    def labels(self, example: Example) -> set[str]:
+        """The labels of the gold arcs."""
+
+    def tags(self, example: Example, *, has_tagger: bool) -> set[str]:
+        """The gold tags: what the tagger gives, or without one what stands on a Doc."""
+
+    def gold(self, example: Example, *, has_tagger: bool) -> GoldGraph:
+        """The gold graph, on the predicted tokens."""
+
+    def tags_on(self, doc: Doc) -> list[str]:
+        """One tag for each token of a Doc that goes into the parser, "" for none."""
+
+    def write(self, doc: Doc, tags: Sequence[str] | None, arcs: Sequence[FoundArc]) -> None:
+        """Write a graph. tags: one per token, None without a tagger."""
+
+
+@dataclass(frozen=True)
+class EntityGraph:
+    """Entities in doc.ents or a span group, and their relations, doc._.relations.
+
+    spans_key: the group of the entities; None for doc.ents. Nested ones can be related where they
+    are given; the tagger finds those that don't overlap.
+    """
+
+    spans_key: str | None = None
+
+    def labels(self, example: Example) -> set[str]:
+        """The labels of the gold relations."""
+        return relation_labels(example)
+
+    def tags(self, example: Example, *, has_tagger: bool) -> set[str]:
+        """All BIOES tags that the types of the gold entities can have."""
+        return entity_tags(example, self.spans_key)
+
+    def gold(self, example: Example, *, has_tagger: bool) -> GoldGraph:
+        """The gold relations."""
+        return relation_graph(example, self.spans_key, flat=has_tagger)
+
+    def tags_on(self, doc: Doc) -> list[str]:
+        """The BIOES tags of the entities that are on the Doc; of those that overlap the longest."""
+        entities = filter_spans(entities_of(doc, self.spans_key))
+        return tags_of_spans(((s.start, s.end, s.label_) for s in entities), len(doc))
+
+    def write(self, doc: Doc, tags: Sequence[str] | None, arcs: Sequence[FoundArc]) -> None:
+        """Write the entities, where tags tell them, and relations of those that there are now."""
+        if tags is not None:
+            self._write_entities(doc, tags)
+        entity = anchors_of(entities_of(doc, self.spans_key))
+        relations = [
+            Relation(entity[dependent], entity[head], label, score)
+            for head, dependent, label, score in arcs
+            if head in entity and dependent in entity
+        ]
+        set_relations(doc, relations)
+
+    def _write_entities(self, doc: Doc, tags: Sequence[str]) -> None:
+        """Entities never cross the edge of a sentence, nor begin or end with a blank token."""
+        found = [
+            Span(doc, int(words[start]), int(words[end - 1]) + 1, label=kind)
+            for words in sentences_of([doc])
+            for start, end, kind in spans_of_tags([tags[word] for word in words])
+        ]
+        if self.spans_key is None:
+            doc.set_ents(found, default="outside")
+        else:
+            doc.spans[self.spans_key] = found
+
+
+@dataclass(frozen=True)
+class TokenGraph:
+    """Arcs between tokens, doc._.dep_graph: enhanced or semantic dependencies."""
+
+    def labels(self, example: Example) -> set[str]:
+        """The labels of the gold arcs."""
+        return arc_labels(example)
+
+    def tags(self, example: Example, *, has_tagger: bool) -> set[str]:
+        """The tags of the gold tokens."""
+        if has_tagger:
+            raise ValueError(
+                "A graph of tokens has no entities that a tagger could find: set tagger_size = 0."
+            )
+        return {token.tag_ for token in example.reference if token.tag}
+
+    def gold(self, example: Example, *, has_tagger: bool) -> GoldGraph:
+        """The gold arcs."""
+        return token_graph(example)
+
+    def tags_on(self, doc: Doc) -> list[str]:
+        """token.tag_"""
+        return [token.tag_ for token in doc]
+
+    def write(self, doc: Doc, tags: Sequence[str] | None, arcs: Sequence[FoundArc]) -> None:
+        """Write the arcs, those of the root with None as head."""
+        found = [
+            Arc(None if head == ROOT else doc[head], doc[dependent], label, score)
+            for head, dependent, label, score in arcs
+        ]
+        set_arcs(doc, found)
