@@ -9,6 +9,7 @@ from spacy.cli._util import app as spacy_app
 from .attention import attention
 from .convert import convert as convert_command
 from .convert_entities import convert_entities
+from .convert_relations import convert_relations
 from .experiment import CONTEXT, experiment
 from .report import report
 from .tune_threshold import tune_threshold
@@ -19,6 +20,7 @@ app = typer.Typer(
 app.command("attention")(attention)
 app.command("convert")(convert_command)
 app.command("convert-entities")(convert_entities)
+app.command("convert-relations")(convert_relations)
 app.command("experiment", context_settings=CONTEXT)(experiment)
 app.command("report", context_settings=CONTEXT)(report)
 app.command("tune-threshold")(tune_threshold)

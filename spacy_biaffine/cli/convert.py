@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from ..formats.convert import Summary
 
 
-MAX_LISTED = 50
-
-
 class Format(str, Enum):
     """What to write."""
 
@@ -86,28 +83,25 @@ def convert(
                     max_docs=max_docs,
                     progress=progress,
                 )
-            _show(summary)
+            _show(file, summary)
     except (ValueError, OSError) as error:
         msg.fail(str(error), exits=1)
 
 
-def _show(summary: "Summary") -> None:
-    from wasabi import msg
+def _show(source: Path, summary: "Summary") -> None:
+    from ._summary import show_summary
 
     report = summary.report
-    n_files = len(summary.files)
-    where = summary.files[0] if n_files == 1 else summary.files[0].parent
-    msg.good(f"{summary.source} -> {where}")
-    rows = [("sentences", report.sentences), ("docs", summary.docs), ("files", n_files)]
+    rows = [
+        ("sentences", report.sentences),
+        ("docs", summary.docs),
+        ("files", len(summary.files)),
+    ]
     if report.words:  # read from CoNLL-U
         rows[1:1] = [
             ("words", report.words),
             ("multiword tokens", report.ranges),
             ("empty nodes", report.empty_nodes),
         ]
-    rows += [(f"skipped: {reason}", n) for reason, n in report.skipped.most_common()]
-    msg.table([(name, f"{n:,}") for name, n in rows], aligns=("l", "r"))
-    for error in report.errors[:MAX_LISTED]:
-        msg.warn(f"skipped {error}")
-    if len(report.errors) > MAX_LISTED:
-        msg.warn(f"... and {len(report.errors) - MAX_LISTED} more")
+    rows += [(f"left out: {reason}", n) for reason, n in report.skipped.most_common()]
+    show_summary(str(source), summary.files, rows, report.errors)

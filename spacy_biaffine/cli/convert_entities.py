@@ -9,8 +9,6 @@ import typer
 if TYPE_CHECKING:
     from ..formats.convert_entities import EntitySummary
 
-MAX_LISTED = 50
-
 
 class Form(str, Enum):
     """What the file is."""
@@ -125,19 +123,13 @@ def convert_entities(
 
 
 def _show(source: Path, summary: "EntitySummary") -> None:
-    from wasabi import msg
+    from ._summary import show_summary
 
     report = summary.report
-    n_files = len(summary.files)
-    msg.good(f"{source} -> {summary.files[0] if n_files == 1 else summary.files[0].parent}")
     rows = [("texts", report.texts), ("docs", summary.docs), ("entities", report.entities)]
     if report.snapped:
         rows.append(("entities moved to tokens", report.snapped))
     if report.stray:
         rows.append(("tags that continue nothing", report.stray))
     rows += [(f"left out: {reason}", n) for reason, n in report.skipped.most_common()]
-    msg.table([(name, f"{n:,}") for name, n in rows], aligns=("l", "r"))
-    for error in report.errors[:MAX_LISTED]:
-        msg.warn(f"left out {error}")
-    if len(report.errors) > MAX_LISTED:
-        msg.warn(f"... and {len(report.errors) - MAX_LISTED} more")
+    show_summary(str(source), summary.files, rows, report.errors)

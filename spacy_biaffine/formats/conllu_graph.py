@@ -51,22 +51,31 @@ def enhanced_edges(doc: Doc) -> EnhancedGraph:
     return EnhancedGraph(edges, at_empty_nodes)
 
 
-def _edges_of(sentence: KeptSentence, word: int, cell: str) -> tuple[list[EnhancedEdge], int]:
-    edges: list[EnhancedEdge] = []
-    left_out = 0
+def deps_of(sentence: KeptSentence, node: str, cell: str) -> list[tuple[str, str]]:
+    """Heads ("5", "5.1", "0" for the root) and labels in a cell of DEPS.
+
+    Raises ValueError naming the sentence and the node where the cell is malformed.
+    """
+    pairs = []
     n_words = sentence.end - sentence.start
     for item in cell.split("|") if cell != "_" else ():
         match = _EDGE.fullmatch(item)
         if match is None or int(match[1]) > n_words:
             comments = "; ".join(sentence.lines("comments"))
             raise ValueError(
-                f"DEPS {item!r} of word {word + 1} is not HEAD:LABEL with HEAD from 0 to {n_words}"
+                f"DEPS {item!r} of {node} is not HEAD:LABEL with HEAD from 0 to {n_words}"
                 f" or an empty node (sentence: {comments or 'without comments'})"
             )
-        if match[2]:
-            left_out += 1
-            continue
-        head = int(match[1])
-        start = sentence.start
-        edges.append(EnhancedEdge(start + head - 1 if head else ROOT, start + word, match[3]))
-    return edges, left_out
+        pairs.append((match[1] + (match[2] or ""), match[3]))
+    return pairs
+
+
+def _edges_of(sentence: KeptSentence, word: int, cell: str) -> tuple[list[EnhancedEdge], int]:
+    pairs = deps_of(sentence, f"word {word + 1}", cell)
+    start = sentence.start
+    edges = [
+        EnhancedEdge(start + int(head) - 1 if head != "0" else ROOT, start + word, label)
+        for head, label in pairs
+        if "." not in head
+    ]
+    return edges, len(pairs) - len(edges)

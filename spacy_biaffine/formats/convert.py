@@ -1,27 +1,13 @@
 """The work of ``spacy biaffine convert``: CoNLL-U -> .spacy and back, with counts."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from spacy.tokens import Doc
-
 from .conllu import ReadReport, read_conllu, write_conllu
+from .converted import Conversion, Progress
 from .docbin import MAX_DOCS, holds_shards, read_docbin, write_docbin
 from .treebank import find_splits, language_of, vocab_for
 
-
-@dataclass
-class Summary:
-    """What one conversion read and wrote."""
-
-    source: Path
-    report: ReadReport = field(default_factory=ReadReport)
-    docs: int = 0
-    files: list[Path] = field(default_factory=list)
-
-
-Progress = Callable[[Iterable[Doc]], Iterable[Doc]]
+Summary = Conversion[ReadReport]
 
 
 def conllu_to_spacy(
@@ -41,7 +27,7 @@ def conllu_to_spacy(
     lang: None takes it from the file's name. progress: wraps the Docs as they come.
     Raises ConlluError on the first sentence that is not valid, unless skip_bad.
     """
-    summary = Summary(source)
+    summary = Summary(ReadReport())
     vocab = vocab_for(language_of(source) if lang is None else lang)
     docs = read_conllu(
         source,
@@ -52,16 +38,16 @@ def conllu_to_spacy(
         skip_bad=skip_bad,
         report=summary.report,
     )
-    summary.files = write_docbin(progress(_counted(docs, summary)), target, max_docs=max_docs)
+    summary.files = write_docbin(progress(summary.counted(docs)), target, max_docs=max_docs)
     return summary
 
 
 def spacy_to_conllu(source: Path, target: Path, *, progress: Progress = iter) -> Summary:
     """Convert a .spacy file, or a folder of shards, to one CoNLL-U file."""
-    summary = Summary(source)
+    summary = Summary(ReadReport())
     docs = read_docbin(source, vocab_for("xx"))
     target.parent.mkdir(parents=True, exist_ok=True)
-    n_sentences = write_conllu(progress(_counted(docs, summary)), target)
+    n_sentences = write_conllu(progress(summary.counted(docs)), target)
     summary.report.sentences = n_sentences
     summary.files = [target]
     return summary
@@ -101,9 +87,3 @@ def plan(source: Path, target: Path, *, to_conllu: bool) -> list[tuple[Path, Pat
     if not files:
         raise ValueError(f"no .spacy file in {source}")
     return [(file, target / f"{file.stem}.conllu") for file in files]
-
-
-def _counted(docs: Iterable[Doc], summary: Summary) -> Iterator[Doc]:
-    for doc in docs:
-        summary.docs += 1
-        yield doc

@@ -1,13 +1,13 @@
 """The work of ``spacy biaffine convert-entities``: entity files -> .spacy and back, with counts."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import spacy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from .converted import Conversion, Progress
 from .docbin import MAX_DOCS, read_docbin, write_docbin
 from .entities import (
     Columns,
@@ -20,16 +20,7 @@ from .entities import (
 from .entities_json import ReadOffsets
 from .treebank import vocab_for
 
-Progress = Callable[[Iterable[Doc]], Iterable[Doc]]
-
-
-@dataclass
-class EntitySummary:
-    """What one conversion read and wrote."""
-
-    report: EntityReport = field(default_factory=EntityReport)
-    docs: int = 0
-    files: list[Path] = field(default_factory=list)
+EntitySummary = Conversion[EntityReport]
 
 
 def json_to_spacy(
@@ -49,7 +40,7 @@ def json_to_spacy(
 
     characters: a token for every character, instead of the language's tokenizer.
     """
-    summary = EntitySummary()
+    summary = EntitySummary(EntityReport())
     nlp = spacy.blank(lang)
     docs = read_entities_json(
         source,
@@ -60,7 +51,7 @@ def json_to_spacy(
         skip_bad=skip_bad,
         report=summary.report,
     )
-    summary.files = write_docbin(progress(_counted(docs, summary)), target, max_docs=max_docs)
+    summary.files = write_docbin(progress(summary.counted(docs)), target, max_docs=max_docs)
     return summary
 
 
@@ -77,9 +68,9 @@ def columns_to_spacy(
     progress: Progress = iter,
 ) -> EntitySummary:
     """Convert files of token lines to one; see `read_columns`."""
-    summary = EntitySummary()
+    summary = EntitySummary(EntityReport())
     docs = _read_files(files, vocab_for(lang), columns, n_sents, spans_key, skip_bad, summary)
-    summary.files = write_docbin(progress(_counted(docs, summary)), target, max_docs=max_docs)
+    summary.files = write_docbin(progress(summary.counted(docs)), target, max_docs=max_docs)
     return summary
 
 
@@ -87,8 +78,8 @@ def spacy_to_json(
     source: Path, target: Path, *, spans_key: str | None = None, progress: Progress = iter
 ) -> EntitySummary:
     """Convert a .spacy file, or a folder of shards, to JSON lines."""
-    summary = EntitySummary()
-    docs = _counted(read_docbin(source, vocab_for("xx")), summary)
+    summary = EntitySummary(EntityReport())
+    docs = summary.counted(read_docbin(source, vocab_for("xx")))
     summary.report.texts = write_entities_json(progress(docs), target, spans_key=spans_key)
     summary.files = [target]
     return summary
@@ -113,9 +104,3 @@ def _read_files(
             skip_bad=skip_bad,
             report=summary.report,
         )
-
-
-def _counted(docs: Iterable[Doc], summary: EntitySummary) -> Iterator[Doc]:
-    for doc in docs:
-        summary.docs += 1
-        yield doc

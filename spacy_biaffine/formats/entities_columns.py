@@ -93,8 +93,10 @@ def _sentence(
     doc = Doc(vocab, words=[row[columns.token] for row in rows])
     levels = []
     for column in range(columns.tag, wanted):
-        tags = [_tag(place, row[column]) for (place, _), row in zip(block, rows, strict=True)]
-        report.stray += _count_stray(tags)
+        tags = [
+            checked_tag(place, row[column]) for (place, _), row in zip(block, rows, strict=True)
+        ]
+        report.stray += count_stray(tags)
         levels.append(spans_of_tags(tags))
     place = block[0][0]
     if columns.innermost_first is not None:
@@ -132,13 +134,14 @@ def _check_row(place: str, row: list[str], columns: Columns, wanted: int) -> Non
         raise EntityError(place, "columns", "the token is empty")
 
 
-def _tag(place: str, tag: str) -> str:
+def checked_tag(place: str, tag: str) -> str:
+    """The tag in BIOES. Raises EntityError at place for what is no tag."""
     if tag != "O" and (tag[:2] not in {f"{p}-" for p in "BIESLU"} or not span_type(tag)):
         raise EntityError(place, "tag", f"{tag!r} is no tag such as O, B-PER or I-PER")
     return bioes_of_biluo(tag)
 
 
-def _count_stray(tags: Sequence[str]) -> int:
+def count_stray(tags: Sequence[str]) -> int:
     """Tags that continue an entity which the one before does not leave open."""
     before = ["O", *tags]
     return sum(

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-from spacy.tokens import Doc
+T = TypeVar("T")
 
 
 class EntityError(ValueError):
@@ -31,8 +32,8 @@ class EntityReport:
     skipped: Counter[str] = field(default_factory=Counter)
     errors: list[EntityError] = field(default_factory=list)
 
-    def attempt(self, make: Callable[[], Doc], *, skip_bad: bool) -> Iterator[Doc]:
-        """One Doc, or with skip_bad none where it can't be made. Raises EntityError."""
+    def attempt(self, make: Callable[[], T], *, skip_bad: bool) -> Iterator[T]:
+        """What is made, or with skip_bad nothing where it can't be. Raises EntityError."""
         try:
             yield make()
         except EntityError as error:

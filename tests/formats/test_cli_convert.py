@@ -94,7 +94,7 @@ def test_skip_bad_counts_and_lists(source, tmp_path):
     assert not out.exists()
     code, output = convert(source, out, "--skip-bad")
     assert code == 0
-    assert "skipped: self-head 1" in output
+    assert "left out: self-head 1" in output
     assert "sentence oops" in output
     assert len(words(out)) == 2
 

@@ -1,0 +1,100 @@
+"""Layers beside a treebank (entities, relations, frames; JSON lines) -> Docs read from it."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc, Span
+
+from ..decode.pieces import join_pieces
+from ..graphs import Frame, Role, set_frames
+from .conllu_kept import KeptSentence, kept_sentences
+from .entities_report import EntityError
+from .relations_docs import ENTITIES, RelationReport, annotate, entity_of
+from .relations_json import Record, json_records
+from .relations_spert import layers_of
+
+
+def add_layers(
+    docs: Iterable[Doc],
+    path: Path,
+    *,
+    spans_key: str = ENTITIES,
+    report: RelationReport | None = None,
+) -> Iterator[Doc]:
+    """The Docs, which come from CoNLL-U, with the layers of each of their sentences.
+
+    {"sent_id": , "tokens": [...], "entities": , "relations": , "frames": [{"predicate": [token,
+    ...], "sense": , "roles": [{"label": , "start": , "end": }]}]} is the object for the sentence of
+    that sent_id. Entities and relations are as in `read_spert`, with spans_key; frames go to
+    doc._.frames, where "C-X" is a further piece of the role "X" before it.
+    Raises EntityError, with file and line, for a sentence without layers or with other tokens.
+    """
+    report = RelationReport() if report is None else report
+    records: dict[str, tuple[str, Record]] = {}
+    for place, load in json_records(path):
+        record = load()
+        records[str(record.get("sent_id"))] = place, record
+    for doc in docs:
+        entities: list[Span] = []
+        relations: list[tuple[Span, Span, str]] = []
+        frames: list[Frame] = []
+        for sentence in kept_sentences(doc):
+            place, record = _record_of(doc, sentence, records, path)
+            found, related = layers_of(doc, record, place, start=sentence.start)
+            entities += found
+            relations += related or []
+            frames += _frames(doc, record, place, sentence.start)
+        annotate(doc, entities, relations, str(path), spans_key=spans_key, report=report)
+        set_frames(doc, frames)
+        report.frames += len(frames)
+        yield doc
+
+
+def _record_of(
+    doc: Doc, sentence: KeptSentence, records: dict[str, tuple[str, Record]], path: Path
+) -> tuple[str, Record]:
+    sent_id = next(
+        (
+            value.strip()
+            for name, equals, value in (
+                line.lstrip("# ").partition("=") for line in sentence.lines("comments")
+            )
+            if equals and name.strip() == "sent_id"
+        ),
+        None,
+    )
+    if sent_id not in records:
+        raise EntityError(str(path), "layers", f"no object for the sentence with sent_id {sent_id}")
+    place, record = records[sent_id]
+    words = [token.text for token in doc[sentence.start : sentence.end]]
+    if record.get("tokens") != words:
+        raise EntityError(
+            place,
+            "layers",
+            f"the tokens of {sent_id} are {record.get('tokens')}, but {words} in the treebank. Are "
+            f"multiword tokens merged there?",
+        )
+    return place, record
+
+
+def _frames(doc: Doc, record: Record, place: str, start: int) -> list[Frame]:
+    try:
+        return [_frame(doc, each, place, start) for each in record.get("frames", ())]
+    except (KeyError, TypeError) as error:
+        raise EntityError(
+            place,
+            "form",
+            f"frames need predicate, sense and roles, roles label, start and end ({error!r})",
+        ) from error
+
+
+def _frame(doc: Doc, frame: dict[str, Any], place: str, start: int) -> Frame:
+    def span(first: int, end: int) -> Span:
+        labelled = entity_of(doc, start + first, start + end, "piece", place)
+        return doc[labelled.start : labelled.end]
+
+    pieces = [(each["label"], span(each["start"], each["end"])) for each in frame["roles"]]
+    roles = tuple(Role(label, tuple(spans)) for label, spans in join_pieces(pieces))
+    predicate = tuple(span(i, i + 1) for i in frame["predicate"])
+    return Frame(predicate, frame["sense"], roles)
