@@ -18,7 +18,8 @@ from thinc.api import Adam, fix_random_seed
 from spacy_biaffine.gold import tree_targets
 from spacy_biaffine.models.parser_model import ParserScores
 from spacy_biaffine.models.torch_layer import Scored
-from spacy_biaffine.nn.parser import ArcScores, StartScores
+from spacy_biaffine.nn.parser import ArcScores
+from spacy_biaffine.nn.splitter import StartScores
 from spacy_biaffine.pipeline.parser import NormBiaffineParser, parser_loss
 from spacy_biaffine.types import Parse, ParserInput
 
@@ -251,7 +252,7 @@ def test_equal_words_are_cut_into_few_sentences():
     train(nlp, 30)
     doc = nlp(long_doc(nlp, 400, given=False, equal=True))
     assert max(len(sent) for sent in doc.sents) <= 50
-    assert len(list(doc.sents)) <= 12
+    assert len(list(doc.sents)) <= 20
 
 
 def test_training_on_a_long_sentence(short_nlp):

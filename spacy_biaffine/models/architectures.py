@@ -7,7 +7,8 @@ from thinc.api import Model
 from ..decode.mst import decode_trees
 from ..nn.global_pointer import SpanPointer
 from ..nn.label_attention import LabelAttentionNetwork
-from ..nn.parser import BiaffineParser, SentenceSplitter
+from ..nn.parser import BiaffineParser
+from ..nn.splitter import SentenceSplitter
 from ..types import DocEncoder
 from .parser_model import parser_model
 from .span_model import span_model

@@ -1,11 +1,11 @@
-"""The normalized biaffine parser and the sentence splitter that stands before it."""
+"""The normalized biaffine parser."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..types import Floats, Ints, SentenceBatch
 from .arc_label import ArcLabelScorer, Rows, padded
@@ -102,31 +102,3 @@ def _barred(labels: int, *seen: Sequence[int]) -> Tensor:
             row.fill_(True)
             row[list(allowed)] = False
     return barred
-
-
-class StartScores(NamedTuple):
-    """starts: (B, n), above 0 where a sentence starts."""
-
-    starts: Tensor
-
-
-class SentenceSplitter(nn.Module):
-    """One score a word: above 0, it starts a sentence. A convolution over a window of words."""
-
-    window = 5
-
-    def __init__(self, width: int, hidden: int) -> None:
-        super().__init__()
-        self.convolution = nn.Conv1d(width, hidden, self.window, padding=self.window // 2)
-        self.dropout = nn.Dropout(0.0)
-        self.output = nn.Linear(hidden, 1)
-
-    def forward(self, batch: SentenceBatch) -> StartScores:
-        """Scores for training."""
-        hidden = nn.functional.elu(self.convolution(batch.x.transpose(1, 2)))
-        return StartScores(self.output(self.dropout(hidden.transpose(1, 2))).squeeze(-1))
-
-    @torch.inference_mode()
-    def predict(self, batch: SentenceBatch) -> Floats:
-        """(B, n)"""
-        return self.forward(batch).starts.float().cpu().numpy()

@@ -25,7 +25,8 @@ from ..losses import (
     with_gradient,
 )
 from ..models.parser_model import ParserScores
-from ..nn.parser import ArcScores, StartScores
+from ..nn.parser import ArcScores
+from ..nn.splitter import StartScores
 from ..types import Ints, Parse, ParserInput
 from .base import Scorer, StructuredPipe
 

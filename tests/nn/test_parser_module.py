@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from spacy_biaffine.decode.mst import decode_trees, is_tree
-from spacy_biaffine.nn.parser import BiaffineParser, SentenceSplitter
+from spacy_biaffine.nn.parser import BiaffineParser
+from spacy_biaffine.nn.splitter import SentenceSplitter
 from spacy_biaffine.types import SentenceBatch
 
 WIDTH, LABELS, TAGS = 5, 4, 3
@@ -319,16 +320,19 @@ def test_start_scores_equal_the_slow_reference(device):
     batch = make_batch(device)
     scores = splitter.predict(batch)
     assert scores.shape == (3, 6)
-    conv, out = splitter.convolution, splitter.output
     for b, n in enumerate(LENGTHS):
-        for i in range(n):
-            hidden = conv.bias.clone()
-            for k in range(splitter.window):
-                at = i + k - splitter.window // 2
-                if 0 <= at < n:
-                    hidden += conv.weight[:, :, k] @ batch.x[b, at]
-            hidden = torch.where(hidden > 0, hidden, torch.exp(hidden) - 1)
-            assert scores[b, i] == pytest.approx((out.weight @ hidden + out.bias).item(), abs=1e-5)
+        states = [splitter.input(word) for word in batch.x[b, :n]]
+        for layer, distance in zip(splitter.layers, splitter.distances, strict=True):
+            conv, normed, new = layer.convolution, [layer.norm(state) for state in states], []
+            for i, state in enumerate(states):
+                seen = conv.bias.clone()
+                for k, at in enumerate((i - distance, i, i + distance)):
+                    if 0 <= at < n:
+                        seen += conv.weight[:, :, k] @ normed[at]
+                new.append(state + torch.nn.functional.gelu(seen))
+            states = new
+        wanted = [splitter.output(state).item() for state in states]
+        assert scores[b, :n].tolist() == pytest.approx(wanted, abs=1e-5)
 
 
 def test_splitter_gradients():
