@@ -1,0 +1,111 @@
+"""Scoring of predicted frames: arguments as in CoNLL-2005, roles and senses as in CoNLL-2009."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+from spacy.scorer import PRFScore
+from spacy.training import Example
+
+from .gold_roles import TokenFrame, TokenSpan, frames_in_tokens, gold_frames, pieces_of
+from .graphs import FRAMES, has_graph
+
+Frames = list[tuple[int, TokenFrame]]
+"""Frames, each with the number of its Doc."""
+
+RoleItem = tuple[int, int, str, tuple[TokenSpan, ...]]
+"""Number of the Doc, predicate, label, spans."""
+
+
+def make_role_scorer() -> Callable[..., dict[str, Any]]:
+    """The registered scorer of frames."""
+    return score_roles
+
+
+def score_roles(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
+    """Precision, recall and F1 of predicates and of their arguments.
+
+    A predicate is the first token of its first span; whatever else it consists of does not count.
+
+    predicates_p, predicates_r, predicates_f. senses_acc: how many senses are right, of the
+    predicates that were found and have a gold sense.
+    roles_p, roles_r, roles_f: as in CoNLL-2005, whole arguments, whose predicate, label and spans
+    are all right. roles_per_type: p, r, f by label.
+    role_words_p, ..._r, ..._f: as in CoNLL-2009 without senses. Each span of an argument counts by
+    itself, under its label X or C-X: with arguments that are words, labelled dependencies.
+    semantic_p, semantic_r, semantic_f: the same, with one item more for each sense.
+
+    Where predicates were given, these are the scores for given predicates, else end-to-end ones.
+    Docs without gold frames (none is annotated, which is not the same as none in the text) do not
+    count; None where there are no others. Gold that the predicted tokens don't have is missed.
+    """
+    predicted: Frames = []
+    gold: Frames = []
+    n_docs = 0
+    for example in examples:
+        if has_graph(example.reference, FRAMES):
+            predicted += [(n_docs, frame) for frame in frames_in_tokens(example.predicted)]
+            gold += [(n_docs, frame) for frame in gold_frames(example)]
+            n_docs += 1
+    senses = _compare(_senses(predicted), _senses(gold))
+    words = _compare(_words(predicted), _words(gold))
+    scores: dict[str, Any] = {}
+    for name, score in {
+        "predicates": _compare(_predicates(predicted), _predicates(gold)),
+        "roles": _compare(_roles(predicted), _roles(gold)),
+        "role_words": words,
+        "semantic": words + senses,
+    }.items():
+        for letter, value in score.to_dict().items():
+            scores[f"{name}_{letter}"] = value if n_docs else None
+    has_senses = any(frame.sense for _, frame in gold)
+    scores["senses_acc"] = _accuracy(senses, predicted, gold) if has_senses else None
+    scores["roles_per_type"] = _per_type(predicted, gold) if n_docs else None
+    return scores
+
+
+def _predicates(frames: Frames) -> Iterator[tuple[int, int]]:
+    return ((doc, frame.predicate) for doc, frame in frames)
+
+
+def _senses(frames: Frames) -> Iterator[tuple[int, int, str]]:
+    return ((doc, frame.predicate, frame.sense) for doc, frame in frames if frame.sense)
+
+
+def _roles(frames: Frames) -> Iterator[RoleItem]:
+    for doc, frame in frames:
+        for label, spans in frame.roles:
+            yield doc, frame.predicate, label, tuple(spans)
+
+
+def _words(frames: Frames) -> Iterator[RoleItem]:
+    for doc, frame in frames:
+        for label, span in pieces_of(frame):
+            yield doc, frame.predicate, label, (span,)
+
+
+def _compare(predicted: Iterable[Hashable], gold: Iterable[Hashable]) -> PRFScore:
+    """Items that are there twice have to be found twice."""
+    found, wanted = Counter(predicted), Counter(gold)
+    hits = (found & wanted).total()
+    return PRFScore(tp=hits, fp=found.total() - hits, fn=wanted.total() - hits)
+
+
+def _accuracy(senses: PRFScore, predicted: Frames, gold: Frames) -> float:
+    """The share of right senses; 0 where no predicate that has one was found."""
+    with_sense = [(doc, frame) for doc, frame in gold if frame.sense]
+    n_found = _compare(_predicates(predicted), _predicates(with_sense)).tp
+    return senses.tp / n_found if n_found else 0.0
+
+
+def _per_type(predicted: Frames, gold: Frames) -> dict[str, dict[str, float]]:
+    found, wanted = _by_label(predicted), _by_label(gold)
+    labels = sorted({*found, *wanted})
+    return {label: _compare(found[label], wanted[label]).to_dict() for label in labels}
+
+
+def _by_label(frames: Frames) -> dict[str, list[RoleItem]]:
+    by_label: dict[str, list[RoleItem]] = defaultdict(list)
+    for item in _roles(frames):
+        by_label[item[2]].append(item)
+    return by_label
