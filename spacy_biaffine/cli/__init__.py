@@ -10,6 +10,7 @@ from .attention import attention
 from .convert import convert as convert_command
 from .convert_entities import convert_entities
 from .convert_relations import convert_relations
+from .convert_roles import convert_roles
 from .experiment import CONTEXT, experiment
 from .report import report
 from .tune_threshold import tune_threshold
@@ -21,6 +22,7 @@ app.command("attention")(attention)
 app.command("convert")(convert_command)
 app.command("convert-entities")(convert_entities)
 app.command("convert-relations")(convert_relations)
+app.command("convert-roles")(convert_roles)
 app.command("experiment", context_settings=CONTEXT)(experiment)
 app.command("report", context_settings=CONTEXT)(report)
 app.command("tune-threshold")(tune_threshold)
