@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from spacy.attrs import IS_SPACE, SENT_START
+from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.training.alignment_array import AlignmentArray
 
 from .decode.pieces import labels_of_pieces
-from .decode.sentences import cut_by_number, cut_overlong
-from .gold import same_tokens, words_of
+from .gold import same_tokens
+from .gold_graphs import sentence_parts
 from .graphs import FRAMES, Frame, has_graph
 from .types import Ints, RoleTargets
 
@@ -81,13 +81,13 @@ def role_targets(
 ) -> RoleTargets:
     """Targets of a role labeller. Labels that are not in `labels` have none.
 
-    The sentences are those on the predicted Doc, since its tree is read; the gold ones where it has
-    none; those of more than max_length words are cut. Of two predicates on a token the first
-    counts, and of an argument what is in the sentence of its predicate.
+    The sentences are those on the predicted Doc, as in prediction; those of more than max_length
+    words are cut. Of two predicates on a token the first counts, and of an argument what is in the
+    sentence of its predicate.
     """
     lengths = [len(example.predicted) for example in examples]
     offsets = np.cumsum([0, *lengths])
-    cuts = _cuts(examples, max_length)
+    cuts = sentence_parts([example.predicted for example in examples], max_length)
     sentence = np.full(offsets[-1], -1, dtype=np.int64)
     for number, cut in enumerate(cuts):
         sentence[cut] = number
@@ -169,22 +169,3 @@ def _moved(frame: TokenFrame, offset: int) -> TokenFrame:
 
 def _is_whole(frame: TokenFrame) -> bool:
     return not any(span == MISSING for _, spans in frame.roles for span in spans)
-
-
-def _cuts(examples: Sequence[Example], max_length: int) -> list[Ints]:
-    starts = [np.zeros(0, dtype=bool)]
-    for example in examples:
-        predicted, reference = example.predicted, example.reference
-        if predicted.has_annotation("SENT_START"):
-            starts.append(predicted.to_array([SENT_START]).reshape(-1) == 1)
-        elif same_tokens(example):
-            starts.append(reference.to_array([SENT_START]).reshape(-1) == 1)
-        else:
-            starts.append(np.array([mark == 1 for mark in example.get_aligned_sent_starts()], bool))
-    numbers = np.cumsum(np.concatenate(starts))
-    return [
-        part
-        for words in words_of([example.predicted for example in examples])
-        for sentence in cut_by_number(words, numbers[words])
-        for part in cut_overlong(sentence, max_length)
-    ]
