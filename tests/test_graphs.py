@@ -6,6 +6,8 @@ import pickle
 import numpy as np
 import pytest
 import spacy
+from hypothesis import given
+from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.vocab import Vocab
 
@@ -292,6 +294,44 @@ def test_graph_keeps_attrs_and_order():
     set_graph(doc, "mine", nodes, edges, made="by hand")
     assert doc.spans["mine"].attrs["made"] == "by hand"
     assert graph_of(doc, "mine") == (nodes, [edges[1], edges[0], *edges[2:]])
+
+
+LABELS = st.text(max_size=3)
+
+
+@st.composite
+def graphs(draw) -> tuple[int, list[tuple[int, int]], list[Edge]]:
+    """A number of tokens, spans of them, edges between these."""
+    n_tokens = draw(st.integers(1, 4))
+    starts = st.integers(0, n_tokens - 1)
+    spans = st.tuples(starts, starts).map(lambda pair: (min(pair), max(pair) + 1))
+    nodes = draw(st.lists(spans, max_size=4))
+    if not nodes:
+        return n_tokens, [], []
+    ends = st.integers(ROOT, len(nodes) - 1), st.integers(0, len(nodes) - 1)
+    scores = st.none() | st.floats(0, 1)
+    return n_tokens, nodes, draw(st.lists(st.builds(Edge, *ends, LABELS, scores), max_size=6))
+
+
+@given(st.lists(graphs(), max_size=3))
+def test_any_graphs_are_kept_and_joined(parts):
+    docs = []
+    for n_tokens, nodes, edges in parts:
+        doc = Doc(VOCAB, words=["a"] * n_tokens)
+        set_graph(doc, "g", [doc[start:end] for start, end in nodes], edges)
+        by_dependent = sorted(edges, key=lambda edge: edge.dependent)
+        again = Doc(Vocab()).from_bytes(doc.to_bytes())
+        assert [(node.start, node.end) for node in graph_of(again, "g").nodes] == nodes
+        assert graph_of(again, "g").edges == by_dependent
+        docs.append((doc, by_dependent))
+    joined = Doc.from_docs([doc for doc, _ in docs]) or Doc(VOCAB)
+    wanted, n_nodes = [], 0
+    for doc, edges in docs:
+        for head, dependent, label, _ in edges:
+            above = ROOT if head == ROOT else head + n_nodes
+            wanted.append(Edge(above, dependent + n_nodes, label))
+        n_nodes += len(doc.spans["g"])
+    assert graph_of(joined, "g").edges == wanted
 
 
 @pytest.mark.parametrize(
