@@ -16,6 +16,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
+from spacy_biaffine.graphs import Arc, Relation, set_arcs, set_relations
+
 TOK2VEC = {
     "@architectures": "spacy.HashEmbedCNN.v2",
     "pretrained_vectors": None,
@@ -86,12 +88,28 @@ def gold_docs(vocab: Vocab) -> list[Doc]:
     ]
     set_spans(docs[0], (0, 2, "WEATHER"), (1, 2, "WEATHER"), (0, 5, "EVENT"), (3, 5, "TIME"))
     set_spans(docs[1], (0, 1, "TIME"), (0, 1, "EVENT"), (0, 4, "EVENT"), (1, 6, "PER"))
+    relate(docs[0], (0, 1, "during"), (2, 1, "at"))
+    relate(docs[1], (1, 0, "on"))
+    link(docs[0], (1, 0, "amod"), (2, 1, "nsubj"), (7, 1, "because"), (-1, 2, "root"))
+    link(
+        docs[1], (2, 0, "advmod"), (4, 1, "nsubj"), (2, 1, "nsubj"), (-1, 2, "root"), (-1, 4, "on")
+    )
     return docs
 
 
 def set_spans(doc: Doc, *spans: tuple[int, int, str]) -> None:
     """Write the group of nested spans."""
     doc.spans["sc"] = [Span(doc, start, end, label) for start, end, label in spans]
+
+
+def relate(doc: Doc, *relations: tuple[int, int, str]) -> None:
+    """Write relations between entities, by their numbers."""
+    set_relations(doc, [Relation(doc.ents[h], doc.ents[t], label) for h, t, label in relations])
+
+
+def link(doc: Doc, *arcs: tuple[int, int, str]) -> None:
+    """Write a graph of tokens: head (-1 for the root), dependent, label."""
+    set_arcs(doc, [Arc(doc[h] if h >= 0 else None, doc[d], label) for h, d, label in arcs])
 
 
 def partly_annotated(vocab: Vocab) -> Doc:
@@ -105,6 +123,8 @@ def partly_annotated(vocab: Vocab) -> Doc:
         ents=["O", "", "B-TIME", ""],
     )
     set_spans(doc, (2, 3, "TIME"))
+    relate(doc)
+    link(doc, (1, 0, "nsubj"))
     return doc
 
 
@@ -191,6 +211,37 @@ def tags_with_label(vocab: Vocab, label: str) -> Doc:
     return Doc(vocab, words=["Rain", "fell"], tags=[label, label])
 
 
+def read_relations(doc: Doc) -> list[tuple]:
+    """Place in an entity, its type, and the relations of entities that begin there."""
+    found = [(r.head.start, r.head.end, r.tail.start, r.tail.end, r.label) for r in doc._.relations]
+    return [(t.ent_iob_, t.ent_type_, sorted(r for r in found if r[0] == t.i)) for t in doc]
+
+
+def relations_with_label(vocab: Vocab, label: str) -> Doc:
+    """Two words, the first in the given relation to the second."""
+    doc = Doc(vocab, words=["Rain", "fell"], ents=["B-WEATHER", "B-TIME"])
+    relate(doc, (0, 1, label))
+    return doc
+
+
+def read_arcs(doc: Doc) -> list[list[tuple[int, str]]]:
+    """Heads and labels of every token, -1 for the root."""
+    found = [(a.dependent.i, -1 if a.head is None else a.head.i, a.label) for a in doc._.dep_graph]
+    return [sorted(arc[1:] for arc in found if arc[0] == token.i) for token in doc]
+
+
+def arcs_with_label(vocab: Vocab, label: str) -> Doc:
+    """Two words, the second the head of the first with the given label."""
+    doc = Doc(vocab, words=["Rain", "fell"])
+    link(doc, (1, 0, label))
+    return doc
+
+
+def edge_scores(layer: str) -> Callable[[Doc], np.ndarray]:
+    """The probabilities of the edges of a graph."""
+    return lambda doc: np.array([edge.score for edge in doc._.get(layer)])
+
+
 LAN = {
     "@architectures": "spacy-biaffine.LabelAttentionTagger.v1",
     "lstm_layers": 2,
@@ -203,6 +254,17 @@ POINTER = {
     "lstm_layers": 1,
     "lstm_hidden": 16,
     "head_size": 16,
+}
+
+GRAPH_PARSER = {
+    "@architectures": "spacy-biaffine.NormBiaffineGraphParser.v1",
+    "tagger_size": 16,
+    "tag_size": 8,
+    "lstm_layers": 1,
+    "lstm_hidden": 16,
+    "arc_size": 16,
+    "label_size": 16,
+    "arcs": {"@misc": "spacy-biaffine.TreeArcs.v1"},
 }
 
 FACTORIES = [
@@ -263,5 +325,38 @@ FACTORIES = [
         scores=group_scores("sc"),
         relabel=spans_with_label,
         scored={"spans_key": "sc", "set_ents": False},
+    ),
+    Factory(
+        name="norm_biaffine_graph_parser",
+        kind="relations",
+        model=GRAPH_PARSER,
+        variants=[
+            {"lstm_layers": 0, "arc_size": 5, "tagger_lstm": False},
+            {"hops": 2, "normalize": False, "tag_size": 0},
+            {"tagger_size": 0, "arcs": {"@misc": "spacy-biaffine.GraphArcs.v1"}},
+        ],
+        read=read_relations,
+        scores=edge_scores("relations"),
+        relabel=relations_with_label,
+        scored={"store_scores": True},
+    ),
+    Factory(
+        name="norm_biaffine_graph_parser",
+        kind="tokens",
+        model={
+            **GRAPH_PARSER,
+            "tagger_size": 0,
+            "tag_size": 0,
+            "arcs": {"@misc": "spacy-biaffine.GraphArcs.v1"},
+        },
+        variants=[{"lstm_layers": 0, "arc_size": 5}, {"tag_size": 4, "max_length": 3}],
+        read=read_arcs,
+        scores=edge_scores("dep_graph"),
+        relabel=arcs_with_label,
+        scored={
+            "store_scores": True,
+            "graph": {"@misc": "spacy-biaffine.TokenGraph.v1"},
+            "scorer": {"@scorers": "spacy-biaffine.dep_graph_scorer.v1"},
+        },
     ),
 ]

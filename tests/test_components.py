@@ -24,7 +24,10 @@ from factories import (
     bare,
     examples_of,
     gold_docs,
+    link,
     partly_annotated,
+    predicate,
+    relate,
     set_spans,
     train,
     unannotated,
@@ -271,6 +274,9 @@ def test_misaligned_gold(factory, kind):
     n = len(words)
     gold = Doc(nlp.vocab, words, heads=heads, deps=deps.split(), tags=["T"] * n, ents=["B-X"] * n)
     set_spans(gold, (0, n, "X"), (0, 1, "X"))
+    relate(gold, (0, n - 1, "R"))
+    link(gold, (n - 1, 0, "R"))
+    predicate(gold, n - 1, "swim.01", ("R", (0, 1)), ("ALL", (0, n)))
     examples = [Example(Doc(nlp.vocab, words=predicted), gold)]
     with pytest.warns(UserWarning, match=rf"\[{factory.name}\] {share} tokens \(\d+\.\d%\)"):
         nlp.initialize(lambda: examples)

@@ -1,15 +1,15 @@
 """What the graph parser can learn, and how each is read from Docs and written on them: relations of
 entities, and arcs between tokens. The registered blocks of its config."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import filter_spans
 
-from ..annotations import entities_of
+from ..annotations import entities_of, has_entities
 from ..decode.bioes import spans_of_tags, tags_of_spans
 from ..gold import sentences_of
 from ..gold_graphs import (
@@ -29,6 +29,18 @@ FoundArc = tuple[int, int, str, float | None]
 
 class GraphKind(Protocol):
     """One kind of graph."""
+
+    @property
+    def reads(self) -> str:
+        """What `tags_on` reads."""
+
+    @property
+    def main_score(self) -> str:
+        """The score, of those that the scorer gives, that stands for all."""
+
+    @property
+    def scorer_options(self) -> dict[str, Any]:
+        """What the scorer has to know."""
 
     def labels(self, example: Example) -> set[str]:
         """The labels of the gold arcs."""
@@ -51,10 +63,20 @@ class EntityGraph:
     """Entities in doc.ents or a span group, and their relations, doc._.relations.
 
     spans_key: the group of the entities; None for doc.ents. Nested ones can be related where they
-    are given; the tagger finds those that don't overlap.
+        are given; the tagger finds those that don't overlap.
+    keep_arcs: write all arcs between words to doc._.dep_graph, also those that join no entities:
+        what `spacy-biaffine.relation_arc_scorer.v1` counts.
     """
 
     spans_key: str | None = None
+    keep_arcs: bool = False
+    reads: ClassVar[str] = "entities"
+    main_score: ClassVar[str] = "relations_f"
+
+    @property
+    def scorer_options(self) -> dict[str, Any]:
+        """Where the entities are."""
+        return {"spans_key": self.spans_key}
 
     def labels(self, example: Example) -> set[str]:
         """The labels of the gold relations."""
@@ -70,6 +92,8 @@ class EntityGraph:
 
     def tags_on(self, doc: Doc) -> list[str]:
         """The BIOES tags of the entities that are on the Doc; of those that overlap the longest."""
+        if not has_entities(doc, self.spans_key):
+            return [""] * len(doc)
         entities = filter_spans(entities_of(doc, self.spans_key))
         return tags_of_spans(((s.start, s.end, s.label_) for s in entities), len(doc))
 
@@ -84,6 +108,8 @@ class EntityGraph:
             if head in entity and dependent in entity
         ]
         set_relations(doc, relations)
+        if self.keep_arcs:
+            _write_arcs(doc, (arc for arc in arcs if arc[0] != ROOT))
 
     def _write_entities(self, doc: Doc, tags: Sequence[str]) -> None:
         """Entities never cross the edge of a sentence, nor begin or end with a blank token."""
@@ -101,6 +127,10 @@ class EntityGraph:
 @dataclass(frozen=True)
 class TokenGraph:
     """Arcs between tokens, doc._.dep_graph: enhanced or semantic dependencies."""
+
+    reads: ClassVar[str] = "tags"
+    main_score: ClassVar[str] = "dep_graph_elas"
+    scorer_options: ClassVar[dict[str, Any]] = {}
 
     def labels(self, example: Example) -> set[str]:
         """The labels of the gold arcs."""
@@ -124,8 +154,12 @@ class TokenGraph:
 
     def write(self, doc: Doc, tags: Sequence[str] | None, arcs: Sequence[FoundArc]) -> None:
         """Write the arcs, those of the root with None as head."""
-        found = [
-            Arc(None if head == ROOT else doc[head], doc[dependent], label, score)
-            for head, dependent, label, score in arcs
-        ]
-        set_arcs(doc, found)
+        _write_arcs(doc, arcs)
+
+
+def _write_arcs(doc: Doc, arcs: Iterable[FoundArc]) -> None:
+    found = [
+        Arc(None if head == ROOT else doc[head], doc[dependent], label, score)
+        for head, dependent, label, score in arcs
+    ]
+    set_arcs(doc, found)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -55,9 +56,9 @@ subword_features = true
         **Config().from_str(DEFAULT_CONFIG),
         "tag_weight": 0.1,
         "store_scores": False,
-        "scorer": None,
+        "scorer": {"@scorers": "spacy-biaffine.relation_scorer.v1"},
     },
-    default_score_weights={},
+    default_score_weights={"graph_f": 1.0},
 )
 def make_graph_parser(
     nlp: Language,
@@ -75,7 +76,7 @@ def make_graph_parser(
         `spacy-biaffine.TokenGraph.v1`, arcs between tokens.
     tag_weight: what the loss of the tagger counts beside that of arcs and labels.
     store_scores: keep the probability of each relation or arc, that of its label included.
-    scorer: the scoring method.
+    scorer: the scoring method; for arcs between tokens `spacy-biaffine.dep_graph_scorer.v1`.
     """
     return NormBiaffineGraphParser(
         nlp.vocab,
@@ -172,6 +173,11 @@ class NormBiaffineGraphParser(StructuredPipe):
         ends = graph.heads.tolist(), graph.dependents.tolist()
         return list(zip(*ends, labels, scores, strict=True))
 
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Scores by the scorer of the config; graph_f is the one that stands for all."""
+        scores = super().score(examples, **self.graph.scorer_options, **kwargs)
+        return {"graph_f": scores.get(self.graph.main_score), **scores}
+
     @property
     def _has_tagger(self) -> bool:
         return self.model.attrs["has_tagger"]
@@ -185,8 +191,9 @@ class NormBiaffineGraphParser(StructuredPipe):
         if not any(tags) and not self._warned_tags:
             self._warned_tags = True
             warnings.warn(
-                f"[{self.name}] reads the tags of a Doc, and there are none. Put a tagger before "
-                f"it (in training, into [training] annotating_components), or set tag_size = 0.",
+                f"[{self.name}] reads the {self.graph.reads} of a Doc, and there are none. Put a "
+                f"component before it that sets them (in training, into [training] "
+                f"annotating_components), or let the corpus reader give them.",
                 stacklevel=2,
             )
         return {"tag": np.array([numbers.get(tag, -1) for tag in tags], dtype=np.int64)}
