@@ -22,11 +22,14 @@ def with_gradient(
 ) -> tuple[float, list[tuple[Tensor, ...]]]:
     """The value of a loss, and its gradient with respect to each batch of scores.
 
-    The gradient is zero where the loss does not depend on the scores: shared encoders still get
-    their backward pass.
+    The gradient is zero where the loss does not depend on the scores, or they are integers: shared
+    encoders still get their backward pass.
     """
-    leaves = [type(batch)(*(t.detach().requires_grad_() for t in batch)) for batch in scores]
-    flat = [tensor for batch in leaves for tensor in batch]
+    leaves = [
+        type(batch)(*(t.detach().requires_grad_(t.is_floating_point()) for t in batch))
+        for batch in scores
+    ]
+    flat = [tensor for batch in leaves for tensor in batch if tensor.requires_grad]
     if not flat:
         return 0.0, []
     with torch.enable_grad():
@@ -37,7 +40,10 @@ def with_gradient(
             else [torch.zeros_like(tensor) for tensor in flat]
         )
     rest = iter(gradients)
-    return value.item(), [tuple(next(rest) for _ in batch) for batch in leaves]
+    return value.item(), [
+        tuple(next(rest) if t.requires_grad else torch.zeros_like(t) for t in batch)
+        for batch in leaves
+    ]
 
 
 def targets_at(targets: Ints, tokens: Sequence[Ints]) -> list[Ints]:

@@ -166,3 +166,33 @@ class ParsedGraph:
     labels: Ints
     arc_probs: Floats
     label_probs: Floats
+
+
+@dataclass(frozen=True)
+class RoleInput:
+    """What a role labeller reads.
+
+    docs: the Docs. cuts: their sentences, and features by name (see `Sentences`); which ones, is
+    said in `nn.roles.RoleLabeller`.
+    """
+
+    docs: list[Doc]
+    cuts: list[Ints]
+    features: Mapping[str, Ints]
+
+
+@dataclass(frozen=True)
+class FoundFrame:
+    """A predicate and its arguments, in numbers of its Doc's tokens.
+
+    prob: of being a predicate. sense: number of its sense, -1 for none known; sense_prob: of it.
+    arguments: (a, 3) first token, token after the last, number of the role; by first token.
+    role_probs: (a,) of the roles.
+    """
+
+    predicate: int
+    prob: float
+    sense: int
+    sense_prob: float
+    arguments: Ints
+    role_probs: Floats

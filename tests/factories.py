@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
-from spacy_biaffine.graphs import Arc, Relation, set_arcs, set_relations
+from spacy_biaffine.graphs import Arc, Frame, Relation, Role, set_arcs, set_frames, set_relations
 
 TOK2VEC = {
     "@architectures": "spacy.HashEmbedCNN.v2",
@@ -94,6 +94,10 @@ def gold_docs(vocab: Vocab) -> list[Doc]:
     link(
         docs[1], (2, 0, "advmod"), (4, 1, "nsubj"), (2, 1, "nsubj"), (-1, 2, "root"), (-1, 4, "on")
     )
+    predicate(docs[0], 2, "fall.01", ("ARG1", (0, 2)), ("ARGM-TMP", (3, 5)))
+    predicate(docs[0], 7, "sleep.01", ("ARG0", (6, 7)))
+    predicate(docs[1], 2, "come.01", ("ARGM-TMP", (0, 1)), ("ARG1", (1, 2), (3, 6)))
+    predicate(docs[1], 4, "please.02", ("ARG0", (1, 2)), ("R-ARG0", (3, 4)), ("ARG1", (5, 6)))
     return docs
 
 
@@ -112,6 +116,14 @@ def link(doc: Doc, *arcs: tuple[int, int, str]) -> None:
     set_arcs(doc, [Arc(doc[h] if h >= 0 else None, doc[d], label) for h, d, label in arcs])
 
 
+def predicate(doc: Doc, token: int, sense: str, *roles: tuple) -> None:
+    """Add a frame: its predicate, and each argument as its label and its spans."""
+    arguments = [
+        Role(label, tuple(doc[start:end] for start, end in spans)) for label, *spans in roles
+    ]
+    set_frames(doc, [*doc._.frames, Frame((doc[token : token + 1],), sense, tuple(arguments))])
+
+
 def partly_annotated(vocab: Vocab) -> Doc:
     """A gold Doc whose annotation is missing at some of its tokens; a group of spans can't be."""
     doc = Doc(
@@ -125,6 +137,7 @@ def partly_annotated(vocab: Vocab) -> Doc:
     set_spans(doc, (2, 3, "TIME"))
     relate(doc)
     link(doc, (1, 0, "nsubj"))
+    predicate(doc, 1, "come.01", ("ARG1", (0, 1)))
     return doc
 
 
@@ -237,6 +250,31 @@ def arcs_with_label(vocab: Vocab, label: str) -> Doc:
     return doc
 
 
+def read_frames(doc: Doc) -> list[list[tuple]]:
+    """Senses and arguments of the predicates that begin at each token."""
+    found = [
+        (frame.predicate[0].start, frame.sense, [_role(role) for role in frame.roles])
+        for frame in doc._.frames
+    ]
+    return [[frame[1:] for frame in found if frame[0] == token.i] for token in doc]
+
+
+def _role(role: Role) -> tuple[str, list[tuple[int, int]]]:
+    return role.label, [(span.start, span.end) for span in role.spans]
+
+
+def frame_scores(doc: Doc) -> np.ndarray:
+    """The probabilities of predicates and of their roles."""
+    return np.array([each.score for frame in doc._.frames for each in (frame, *frame.roles)])
+
+
+def frame_with_label(vocab: Vocab, label: str) -> Doc:
+    """Two words, the first an argument of the second with the given label."""
+    doc = Doc(vocab, words=["Rain", "fell"])
+    predicate(doc, 1, "fall.01", (label, (0, 1)))
+    return doc
+
+
 def edge_scores(layer: str) -> Callable[[Doc], np.ndarray]:
     """The probabilities of the edges of a graph."""
     return lambda doc: np.array([edge.score for edge in doc._.get(layer)])
@@ -266,6 +304,8 @@ GRAPH_PARSER = {
     "label_size": 16,
     "arcs": {"@misc": "spacy-biaffine.TreeArcs.v1"},
 }
+
+SRL = {"@architectures": "spacy-biaffine.SyntaxSRL.v1", "span_size": 16, "role_size": 16}
 
 FACTORIES = [
     Factory(
@@ -358,5 +398,17 @@ FACTORIES = [
             "graph": {"@misc": "spacy-biaffine.TokenGraph.v1"},
             "scorer": {"@scorers": "spacy-biaffine.dep_graph_scorer.v1"},
         },
+    ),
+    Factory(
+        name="syntax_srl",
+        kind="roles",
+        model=SRL,
+        variants=[
+            {"span_size": 5, "max_span_length": 2, "max_length": 4},
+            {"role_size": 7, "predicate_share": 0.1, "max_predicates": 1, "max_spans": 3},
+        ],
+        read=read_frames,
+        scores=frame_scores,
+        relabel=frame_with_label,
     ),
 ]

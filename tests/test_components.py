@@ -26,6 +26,7 @@ from factories import (
     gold_docs,
     link,
     partly_annotated,
+    predicate,
     relate,
     set_spans,
     train,
@@ -275,6 +276,7 @@ def test_misaligned_gold(factory, kind):
     set_spans(gold, (0, n, "X"), (0, 1, "X"))
     relate(gold, (0, n - 1, "R"))
     link(gold, (n - 1, 0, "R"))
+    predicate(gold, n - 1, "swim.01", ("R", (0, 1)), ("ALL", (0, n)))
     examples = [Example(Doc(nlp.vocab, words=predicted), gold)]
     with pytest.warns(UserWarning, match=rf"\[{factory.name}\] {share} tokens \(\d+\.\d%\)"):
         nlp.initialize(lambda: examples)

@@ -105,20 +105,28 @@ class LazyShim(PyTorchShim):
             return [self.module.predict(batch, **options) for batch in batches]  # type: ignore[operator]
 
     def score_batches(self, batches: list[Any]) -> list[tuple[Tensor, ...]]:
-        """The module's scores for each batch, in float32, dropout on."""
+        """The module's scores for each batch, dropout on; all but integers in float32."""
         self.module.train()
         with self._autocast():
             scores = [self.module(batch) for batch in batches]
-        return [type(each)(*(tensor.float() for tensor in each)) for each in scores]
+        return [
+            type(each)(*(t.float() if t.is_floating_point() else t for t in each))
+            for each in scores
+        ]
 
     def backpropagate(
         self, x: Tensor, scores: list[tuple[Tensor, ...]], d_scores: list[tuple[Tensor, ...]]
     ) -> Tensor:
         """Add to the weights' gradients; return that of x, zero after an overflow."""
-        outputs = [tensor for batch in scores for tensor in batch]
-        if not outputs:
+        pairs = [
+            (score, d_score)
+            for batch, d_batch in zip(scores, d_scores, strict=True)
+            for score, d_score in zip(batch, d_batch, strict=True)
+            if score.requires_grad
+        ]
+        if not pairs:
             return torch.zeros_like(x)
-        d_outputs = [tensor for batch in d_scores for tensor in batch]
+        outputs, d_outputs = map(list, zip(*pairs, strict=True))
         scaled = self._grad_scaler.scale(d_outputs, inplace=True)
         weights = list(self.module.parameters())
         gradients = torch.autograd.grad(outputs, [x, *weights], scaled, allow_unused=True)

@@ -32,7 +32,7 @@ class StructuredPipe(TrainablePipe):
         self.model = model
         self.name = name
         self.scorer = scorer
-        self.cfg: dict[str, list[str]] = {"labels": []}
+        self.cfg: dict[str, Any] = {"labels": []}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ class StructuredPipe(TrainablePipe):
         return tuple(self.cfg["labels"])
 
     @property
-    def label_data(self) -> dict[str, list[str]]:
+    def label_data(self) -> dict[str, Any]:
         """What `spacy init labels` writes, and `initialize` reads as its `labels`."""
         return {key: list(labels) for key, labels in self.cfg.items()}
 
@@ -79,7 +79,7 @@ class StructuredPipe(TrainablePipe):
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
-        labels: dict[str, list[str]] | None = None,
+        labels: dict[str, Any] | None = None,
     ) -> None:
         """Collect the labels over all training Examples and give the model its weights.
 

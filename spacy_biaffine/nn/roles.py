@@ -1,0 +1,327 @@
+"""Predicates, their senses and their arguments: the scorer of semantic roles.
+
+"Syntax-Aware Graph-to-Graph Transformer for Semantic Role Labelling", Appendix A. Predicates and
+spans are first pruned by scores of their own, so that pairs are scored in bounded memory.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+
+from ..types import Floats, Ints, SentenceBatch
+
+Decoder = Callable[[Ints, Ints, NDArray[np.floating]], NDArray[np.bool_]]
+"""Starts (P, m), ends (P, m) and scores (P, m) of candidates to those that are chosen, (P, m)."""
+
+MIN_SPANS = 10
+"""Spans that are always kept: in a short sentence pruning saves nothing."""
+
+CHUNK = 2**22
+"""Most numbers that the hidden layer of the span scorer holds at once."""
+
+
+class Pruning(NamedTuple):
+    """How many candidates a sentence of n words keeps: n times the share, and at most the limit.
+
+    max_span_length: longest argument in words; None for any, 1 where arguments are words.
+    """
+
+    predicate_share: float
+    max_predicates: int
+    span_share: float
+    max_spans: int
+    max_span_length: int | None
+
+
+class RoleScores(NamedTuple):
+    """Training scores of a batch, and of which candidates they are.
+
+    predicates: (B, n) Phi_v of each word. roles: (B, V, A, R) Phi of each pair and role; that of
+    "none" is 0. senses: (B, V, m) of what each candidate may mean, see `RoleLabeller`.
+    places: (B, V) the candidates for predicates; starts, ends: (B, A) those for arguments, first
+    and last word. -1 where there is none.
+    """
+
+    predicates: Tensor
+    roles: Tensor
+    senses: Tensor
+    places: Tensor
+    starts: Tensor
+    ends: Tensor
+
+
+class FoundRoles(NamedTuple):
+    """What was found in a batch.
+
+    rows, places: (P,) the sentence, and the place in it, of each predicate. probs: (P,) of being
+    one. senses: (P,) number of the sense, -1 where it may have none; sense_probs: (P,).
+    arguments: (a, 4) number of the predicate, first word, word after the last, role. role_probs:
+    (a,) of the role.
+    """
+
+    rows: Ints
+    places: Ints
+    probs: Floats
+    senses: Ints
+    sense_probs: Floats
+    arguments: Ints
+    role_probs: Floats
+
+
+class SpanProjection(nn.Module):
+    """ReLU(W s_ij + b) over spans, s_ij = sr_j - sl_i the difference of end points (eq. 4, 5):
+
+        sr_j = [f_{j+1}; f_j],   sl_i = [g_i; g_{i+1}]
+
+    with f and g the halves of a word's vector, zero behind the last word. W is applied to the end
+    points, so that a span costs one subtraction.
+    """
+
+    def __init__(self, width: int, size: int) -> None:
+        super().__init__()
+        self.size = (width + 1) // 2
+        self.linear = nn.Linear(2 * self.size, size)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x (B, n, width), zero at padding -> W sr + b and W sl, (B, n, size) each."""
+        following = functional.pad(x, (0, 0, 0, 1))[:, 1:]
+        right = torch.cat([following[..., : self.size], x[..., : self.size]], dim=-1)
+        left = torch.cat([x[..., -self.size :], following[..., -self.size :]], dim=-1)
+        return self.linear(right), functional.linear(left, self.linear.weight)
+
+
+class SpanScorer(nn.Module):
+    """Phi_a = w^T ReLU(W s_ij + b) of many spans, some at a time."""
+
+    def __init__(self, width: int, size: int) -> None:
+        super().__init__()
+        self.projection = SpanProjection(width, size)
+        self.output = nn.Linear(size, 1)
+
+    def forward(self, x: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+        """x (B, n, width); starts, ends (S,) first and last words -> (B, S)"""
+        right, left = self.projection(x)
+        step = max(1, CHUNK // (len(x) * right.shape[2]))
+        parts = list(zip(starts.split(step), ends.split(step), strict=True))
+        if len(parts) == 1 or not torch.is_grad_enabled():
+            return torch.cat([self._part(right, left, *part) for part in parts], dim=1)
+        return torch.cat(
+            [checkpoint(self._part, right, left, *part, use_reentrant=False) for part in parts],
+            dim=1,
+        )
+
+    def _part(self, right: Tensor, left: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+        return self.output(torch.relu(right[:, ends] - left[:, starts])).squeeze(-1)
+
+
+class RoleLabeller(nn.Module):
+    """Scores of predicates v, arguments a and their roles l:
+
+        Phi(v, a, l) = Phi_v(v) + Phi_a(a) + Phi_l(v, a, l),   Phi(v, a, none) = 0
+        Phi_l(v, a) = W_3 ReLU(LN(W_2 [a; v] + b_2)) + b_3
+
+    (eq. 6 and 8; the ReLU is not in eq. 6, which without it has hardly anything to say of the pair
+    beyond what it says of the two), with Phi_v a feed-forward network with one hidden layer, and
+    the scores of senses another one over the predicate's vector. A word is a predicate where
+    Phi_v > 0.
+
+    Reads the features "predicate" (1 at given predicates, 0 at words that may be one, -1 at others)
+    and "senses", (B, n, m), the senses that each word may have as a predicate, -1 for none; in
+    training also "ends", (B, n, m), the last words of the gold arguments that begin at a word, -1
+    for none. Given predicates and gold arguments are never pruned.
+
+    roles, senses: how many there are. longest: the longest argument in words.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        roles: int,
+        senses: int,
+        longest: int,
+        *,
+        span_size: int,
+        role_size: int,
+        pruning: Pruning,
+    ) -> None:
+        super().__init__()
+        self.pruning = pruning
+        self.senses = senses
+        self.longest = min(longest, pruning.max_span_length or longest)
+        self.dropout = nn.Dropout(0.0)
+        self.predicate = _two_layers(width, role_size, 1)
+        self.sense = _two_layers(width, role_size, senses)
+        self.span = SpanScorer(width, role_size)
+        self.argument = SpanProjection(width, span_size)
+        self.argument_part = nn.Linear(span_size, role_size)
+        self.predicate_part = nn.Linear(width, role_size, bias=False)
+        self.norm = nn.LayerNorm(role_size)
+        self.role = nn.Linear(role_size, roles)
+
+    def forward(self, batch: SentenceBatch) -> RoleScores:
+        """Scores for training, of gold and of the best other candidates."""
+        x = self.dropout(batch.x)
+        given = batch.features["predicate"]
+        predicates = self._predicate_scores(x)
+        places, is_place = self._best_predicates(predicates, given == 1, given >= 0, batch.lengths)
+        starts, ends = _spans(x.shape[1], self.longest, x.device)
+        spans = self.span(x, starts, ends)
+        gold = gold_spans(batch.features["ends"])[:, starts, ends]
+        chosen, is_span = self._best_spans(spans, gold, ends, batch.lengths)
+        roles = self._role_scores(
+            x, places, starts[chosen], ends[chosen], predicates, spans.gather(1, chosen)
+        )
+        return RoleScores(
+            predicates,
+            roles,
+            self._sense_scores(x, places, batch.features["senses"]),
+            places.where(is_place, -1),
+            starts[chosen].where(is_span, -1),
+            ends[chosen].where(is_span, -1),
+        )
+
+    @torch.inference_mode()
+    def predict(self, batch: SentenceBatch, decode: Decoder) -> FoundRoles:
+        """Predicates, senses and arguments; the best scores of pairs leave the device once."""
+        given = batch.features["predicate"]
+        predicates = self._predicate_scores(batch.x)
+        may_be = (given >= 0) & (predicates > 0)
+        places, is_place = self._best_predicates(predicates, given == 1, may_be, batch.lengths)
+        starts, ends = _spans(batch.x.shape[1], self.longest, batch.x.device)
+        spans = self.span(batch.x, starts, ends)
+        none = torch.zeros_like(spans, dtype=torch.bool)
+        chosen, is_span = self._best_spans(spans, none, ends, batch.lengths)
+        starts, ends = starts[chosen], ends[chosen]
+        roles = self._role_scores(
+            batch.x, places, starts, ends, predicates, spans.gather(1, chosen)
+        ).float()
+        senses = self._sense_scores(batch.x, places, batch.features["senses"]).float()
+        best, labels = roles.max(dim=-1)
+        probs = (best - functional.pad(roles, (0, 1)).logsumexp(dim=-1)).exp()
+        best = best.masked_fill(~is_span.unsqueeze(1), -torch.inf)
+        rows, at = is_place.nonzero(as_tuple=True)
+        arguments, role_probs = choose_roles(
+            starts[rows], ends[rows] + 1, best[rows, at], labels[rows, at], probs[rows, at], decode
+        )
+        words = places[rows, at]
+        sense, sense_probs = _best_sense(senses[rows, at], batch.features["senses"][rows, words])
+        return FoundRoles(
+            rows.cpu().numpy(),
+            words.cpu().numpy(),
+            torch.sigmoid(predicates[rows, words].float()).cpu().numpy(),
+            sense.cpu().numpy(),
+            sense_probs.cpu().numpy(),
+            arguments,
+            role_probs,
+        )
+
+    def _predicate_scores(self, x: Tensor) -> Tensor:
+        return self.predicate(x).squeeze(-1)
+
+    def _best_predicates(
+        self, scores: Tensor, given: Tensor, may_be: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        limits = (
+            (lengths * self.pruning.predicate_share).ceil().clamp(max=self.pruning.max_predicates)
+        )
+        return keep_best(scores, given, may_be, limits)
+
+    def _best_spans(
+        self, scores: Tensor, gold: Tensor, ends: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        limits = (lengths * self.pruning.span_share).ceil()
+        limits = limits.clamp(min=MIN_SPANS).clamp(max=self.pruning.max_spans)
+        inside = ends < lengths.to(ends.device).unsqueeze(1)
+        return keep_best(scores, gold & inside, inside, limits)
+
+    def _role_scores(
+        self,
+        x: Tensor,
+        places: Tensor,
+        starts: Tensor,
+        ends: Tensor,
+        predicates: Tensor,
+        spans: Tensor,
+    ) -> Tensor:
+        """Phi (B, V, A, R). places (B, V); starts, ends and Phi_a (B, A); Phi_v (B, n)"""
+        right, left = self.argument(x)
+        arguments = self.dropout(torch.relu(_at(right, ends) - _at(left, starts)))
+        pairs = self.argument_part(arguments).unsqueeze(1)
+        pairs = pairs + self.predicate_part(_at(x, places)).unsqueeze(2)
+        labels = self.role(self.dropout(torch.relu(self.norm(pairs))))
+        sides = predicates.gather(1, places).unsqueeze(2) + spans.unsqueeze(1)
+        return labels + sides.unsqueeze(3)
+
+    def _sense_scores(self, x: Tensor, places: Tensor, senses: Tensor) -> Tensor:
+        """(B, V, m), the lowest number of the dtype where there is no sense."""
+        numbers = _at(senses, places)
+        if not self.senses:
+            return x.new_zeros(numbers.shape)
+        scores = self.sense(_at(x, places)).gather(2, numbers.clamp(min=0))
+        return scores.masked_fill(numbers < 0, torch.finfo(scores.dtype).min)
+
+
+def keep_best(
+    scores: Tensor, forced: Tensor, allowed: Tensor, limits: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The best of each row: (B, k) their numbers, and (B, k) bool where there is one.
+
+    scores (B, m); forced, allowed (B, m) bool: those that are kept in any case, and those that may
+    be. limits: (B,) on the CPU, most that are kept beside more forced ones.
+    """
+    allowed = allowed | forced
+    counts = torch.minimum(limits.to(scores.device), allowed.sum(dim=1))
+    counts = torch.maximum(counts, forced.sum(dim=1))
+    ranks = scores.detach().float().masked_fill(~allowed, -torch.inf)
+    best = ranks.masked_fill(forced, torch.inf).topk(int(counts.max()), dim=1).indices
+    return best, torch.arange(best.shape[1], device=best.device) < counts.unsqueeze(1)
+
+
+def gold_spans(ends: Tensor) -> Tensor:
+    """(B, n, m) last words of the spans that begin at each word, -1 for none -> (B, n, n) bool."""
+    sentences, n, _ = ends.shape
+    marks = torch.zeros(sentences, n, n + 1, dtype=torch.bool, device=ends.device)
+    return marks.scatter_(2, ends + 1, True)[..., 1:]
+
+
+def choose_roles(
+    starts: Tensor, ends: Tensor, scores: Tensor, labels: Tensor, probs: Tensor, decode: Decoder
+) -> tuple[Ints, Floats]:
+    """Arguments (a, 4) and their probabilities (a,) of predicates; all (P, A), ends behind the last
+    word. By predicate and start."""
+    columns = [tensor.cpu().numpy() for tensor in (starts, ends, labels)]
+    predicates, at = decode(columns[0], columns[1], scores.cpu().numpy()).nonzero()
+    order = np.lexsort((columns[0][predicates, at], predicates))
+    predicates, at = predicates[order], at[order]
+    arguments = np.stack([predicates, *(column[predicates, at] for column in columns)], axis=1)
+    return arguments, probs.cpu().numpy()[predicates, at]
+
+
+def _best_sense(scores: Tensor, senses: Tensor) -> tuple[Tensor, Tensor]:
+    """(P, m) twice -> (P,) number of the best sense, -1 without one, and its probability."""
+    probs, best = torch.softmax(scores, dim=1).max(dim=1)
+    return senses.gather(1, best.unsqueeze(1)).squeeze(1), probs
+
+
+def _spans(n: int, longest: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """First and last words (S,) of all spans in n words."""
+    all_spans = torch.ones(n, n, dtype=torch.bool, device=device).triu().tril(longest - 1)
+    starts, ends = all_spans.nonzero(as_tuple=True)
+    return starts, ends
+
+
+def _at(x: Tensor, places: Tensor) -> Tensor:
+    """x (B, n, width), places (B, k) -> (B, k, width)"""
+    return x.gather(1, places.unsqueeze(-1).expand(-1, -1, x.shape[-1]))
+
+
+def _two_layers(width: int, hidden: int, outputs: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(width, hidden), nn.ReLU(), nn.Dropout(0.0), nn.Linear(hidden, outputs)
+    )

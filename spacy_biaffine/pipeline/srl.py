@@ -1,0 +1,239 @@
+"""syntax_srl: predicates with their senses and arguments, as doc._.frames."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Config, Model
+
+from ..decode.pieces import join_pieces
+from ..gold_graphs import sentence_parts
+from ..gold_roles import frames_in_tokens, role_labels, role_targets
+from ..graphs import Frame, Role, set_frames
+from ..losses import IGNORED
+from ..senses import SenseCounts, Senses, lemma_of
+from ..types import FoundFrame, Ints, RoleInput, RoleTargets
+from .base import Scorer, StructuredPipe
+from .role_loss import last_words, padded_rows, role_loss
+
+DEFAULT_MODEL = """
+[model]
+@architectures = "spacy-biaffine.SyntaxSRL.v1"
+span_size = 128
+role_size = 100
+
+[model.tok2vec]
+@architectures = "spacy-biaffine.SynG2GLayers.v1"
+size = 128
+layers = 2
+heads = 4
+
+[model.tok2vec.tok2vec]
+@architectures = "spacy.HashEmbedCNN.v2"
+pretrained_vectors = null
+width = 96
+depth = 4
+embed_size = 2000
+window_size = 1
+maxout_pieces = 3
+subword_features = true
+"""
+
+
+@Language.factory(
+    "syntax_srl",
+    requires=["token.dep", "token.head"],
+    default_config={
+        "model": Config().from_str(DEFAULT_MODEL)["model"],
+        "given_predicates": False,
+        "scorer": {"@scorers": "spacy-biaffine.role_scorer.v1"},
+    },
+    default_score_weights={
+        "roles_f": 1.0,
+        "roles_p": None,
+        "roles_r": None,
+        "roles_per_type": None,
+        "role_words_f": None,
+        "predicates_f": None,
+        "senses_acc": None,
+        "semantic_f": None,
+    },
+)
+def make_srl(
+    nlp: Language, name: str, model: Model, given_predicates: bool, scorer: Scorer | None
+) -> "SyntaxSRL":
+    """Make a role labeller.
+
+    model: from `spacy-biaffine.SyntaxSRL.v1`.
+    given_predicates: find the arguments of the predicates that are on the Doc, in doc._.frames,
+        and of no others. Off, predicates are found too, and what is on the Doc is replaced.
+    scorer: the scoring method.
+    """
+    return SyntaxSRL(nlp.vocab, model, name, given_predicates=given_predicates, scorer=scorer)
+
+
+class SyntaxSRL(StructuredPipe):
+    """A role labeller that reads the dependency tree, where its encoder does.
+
+    Sentences that are marked on a Doc are read one by one; a Doc without marks is read as a whole.
+    An argument has one span, or several where training has seen pieces C-X of an argument X.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "syntax_srl",
+        *,
+        given_predicates: bool = False,
+        scorer: Scorer | None = None,
+    ) -> None:
+        super().__init__(vocab, model, name, scorer=scorer)
+        self.given_predicates = given_predicates
+
+    @property
+    def label_data(self) -> dict[str, Any]:
+        """The roles; the senses of predicates, by lemma; the longest argument in words."""
+        return dict(self.cfg)
+
+    @property
+    def senses(self) -> list[str]:
+        """The senses, in the order of their numbers in the model."""
+        by_lemma: SenseCounts = self.cfg.get("senses", {})
+        return sorted({sense for counts in by_lemma.values() for sense in counts})
+
+    def gold_labels(self, example: Example) -> dict[str, set[str]]:
+        """The labels of the pieces of gold arguments, X and C-X."""
+        return {"labels": role_labels(example)}
+
+    def _collect_labels(self, examples: Iterable[Example]) -> None:
+        """Also the senses, and how long arguments are."""
+        counts: dict[str, Counter[str]] = {}
+        longest = 1
+
+        def watched() -> Iterator[Example]:
+            nonlocal longest
+            for example in examples:
+                frames = example.reference._.frames
+                named = [(frame.predicate[0][0], frame.sense) for frame in frames if frame.sense]
+                for lemma, senses in Senses.of(named).to_data().items():
+                    counts.setdefault(lemma, Counter()).update(senses)
+                roles = (role for frame in frames for role in frame.roles)
+                longest = max(longest, *(len(span) for role in roles for span in role.spans), 1)
+                yield example
+
+        self.cfg = {"labels": self.cfg["labels"]}
+        super()._collect_labels(watched())
+        self.cfg |= {"senses": Senses(counts).to_data(), "longest": longest}
+
+    def set_sizes(self) -> None:
+        """Tell the model how many roles and senses there are, and how long arguments are."""
+        super().set_sizes()
+        self.model.attrs["n_senses"] = len(self.senses)
+        self.model.attrs["longest"] = self.cfg["longest"]
+
+    def update_model(self, examples: Sequence[Example]) -> float:
+        """The losses of predicates, of their senses and of roles; see `role_loss`."""
+        docs = [eg.predicted for eg in examples]
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        targets = role_targets(examples, numbers, self.model.attrs["max_length"])
+        senses = self._senses_of(docs)
+        may_be = targets.known & (not self.given_predicates)
+        features = {
+            "predicate": _given(may_be, targets.predicates),
+            "senses": senses,
+            "ends": last_words(targets),
+        }
+        batches, backprop = self.model.begin_update(RoleInput(docs, targets.cuts, features))
+        loss, gradients = role_loss(batches, targets, self._gold_senses(targets, senses))
+        backprop(gradients)
+        return loss
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[FoundFrame]]:
+        """The frames of every Doc."""
+        self.require_weights()
+        docs = list(docs)
+        if not any(len(doc) for doc in docs):
+            return [[] for _ in docs]
+        may_be = np.full(sum(map(len, docs)), not self.given_predicates)
+        given = _predicates_on(docs) if self.given_predicates else np.zeros(0, dtype=np.int64)
+        features = {"predicate": _given(may_be, given), "senses": self._senses_of(docs)}
+        cuts = sentence_parts(docs, self.model.attrs["max_length"])
+        return self.model.predict(RoleInput(docs, cuts, features))
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[list[FoundFrame]]) -> None:
+        """Write doc._.frames, with the probabilities of predicates and roles as their scores."""
+        names, senses = self.senses, Senses(self.cfg.get("senses"))
+        for doc, found in zip(docs, scores, strict=True):
+            frames = {}
+            for each in found:
+                token = doc[each.predicate]
+                guess = senses.best(lemma_of(token)) if names else None
+                sense = guess if each.sense < 0 else names[each.sense]
+                frames[each.predicate] = self._frame(doc, each, sense)
+            set_frames(doc, _as_given(doc, frames) if self.given_predicates else frames.values())
+
+    def _frame(self, doc: Doc, found: FoundFrame, sense: str | None) -> Frame:
+        pieces = join_pieces(
+            (self.labels[label], (doc[start:end], float(prob)))
+            for (start, end, label), prob in zip(
+                found.arguments.tolist(), found.role_probs, strict=True
+            )
+        )
+        roles = [
+            Role(label, tuple(span for span, _ in spans), min(prob for _, prob in spans))
+            for label, spans in pieces
+        ]
+        predicate = doc[found.predicate : found.predicate + 1]
+        return Frame((predicate,), sense, tuple(roles), found.prob)
+
+    def _senses_of(self, docs: Sequence[Doc]) -> Ints:
+        """(tokens, m) numbers of the senses that the lemma of each token has, -1 for none."""
+        senses, numbers = Senses(self.cfg["senses"]), {s: n for n, s in enumerate(self.senses)}
+        tokens = [lemma_of(token) for doc in docs for token in doc]
+        seen = {lemma: [numbers[sense] for sense in senses.seen(lemma)] for lemma in set(tokens)}
+        return padded_rows([seen[lemma] for lemma in tokens])
+
+    def _gold_senses(self, targets: RoleTargets, senses: Ints) -> Ints:
+        """(p,) where the sense of each predicate stands among those of its token, -1 if nowhere."""
+        numbers = {sense: number for number, sense in enumerate(self.senses)}
+        gold = np.array([numbers.get(sense or "", -2) for sense in targets.senses], dtype=np.int64)
+        is_gold = senses[targets.predicates] == gold[:, None]
+        return np.where(is_gold.any(axis=1), is_gold.argmax(axis=1), IGNORED)
+
+
+def _given(may_be: np.ndarray, predicates: Ints) -> Ints:
+    """The feature "predicate": 1 at predicates, 0 at tokens that may be one, -1 at others."""
+    feature = np.where(may_be, 0, -1).astype(np.int64)
+    feature[predicates] = 1
+    return feature
+
+
+def _predicates_on(docs: Sequence[Doc]) -> Ints:
+    """The tokens, counted over all Docs, that are predicates of their frames."""
+    offsets = np.cumsum([0, *map(len, docs)])[:-1].tolist()
+    found = [
+        frame.predicate + offset
+        for doc, offset in zip(docs, offsets, strict=True)
+        for frame in frames_in_tokens(doc)
+        if frame.predicate >= 0
+    ]
+    return np.array(found, dtype=np.int64)
+
+
+def _as_given(doc: Doc, frames: Mapping[int, Frame]) -> list[Frame]:
+    """The frames that are on the Doc, with the roles that were found, and the sense where it has
+    none. Only the first frame of a token gets them."""
+    rest = dict(frames)
+    merged = []
+    for given, in_tokens in zip(doc._.frames, frames_in_tokens(doc), strict=True):
+        found = rest.pop(in_tokens.predicate, None)
+        roles = found.roles if found else ()
+        sense = given.sense or (found.sense if found else None)
+        merged.append(given._replace(sense=sense, roles=roles))
+    return merged
