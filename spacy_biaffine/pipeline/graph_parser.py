@@ -51,7 +51,14 @@ subword_features = true
 
 @Language.factory(
     "norm_biaffine_graph_parser",
-    assigns=["doc.ents", "doc.spans", "token.ent_iob", "token.ent_type"],
+    assigns=[
+        "doc.ents",
+        "doc.spans",
+        "token.ent_iob",
+        "token.ent_type",
+        "doc._.relations",
+        "doc._.dep_graph",
+    ],
     default_config={
         **Config().from_str(DEFAULT_CONFIG),
         "tag_weight": 0.1,
