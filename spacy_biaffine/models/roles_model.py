@@ -46,8 +46,8 @@ def SyntaxSRL(  # noqa: N802 (spaCy names architectures like classes)
     """
     if predicate_share <= 0 or span_share <= 0:
         raise ValueError("predicate_share and span_share must be above 0.")
-    limits = (max_predicates, max_spans, max_length, max_span_length or 1)
-    if min(limits) < 1:
+    limits = (max_predicates, max_spans, max_length)
+    if min(limits) < 1 or (max_span_length is not None and max_span_length < 1):
         raise ValueError(
             "max_predicates, max_spans, max_span_length and max_length must be 1 or more."
         )

@@ -152,11 +152,10 @@ class RoleLabeller(nn.Module):
     ) -> None:
         super().__init__()
         self.pruning = pruning
-        self.senses = senses
         self.longest = min(longest, pruning.max_span_length or longest)
         self.dropout = nn.Dropout(0.0)
         self.predicate = _two_layers(width, role_size, 1)
-        self.sense = _two_layers(width, role_size, senses)
+        self.sense = _two_layers(width, role_size, senses) if senses else None
         self.span = SpanScorer(width, role_size)
         self.argument = SpanProjection(width, span_size)
         self.argument_part = nn.Linear(span_size, role_size)
@@ -261,7 +260,7 @@ class RoleLabeller(nn.Module):
     def _sense_scores(self, x: Tensor, places: Tensor, senses: Tensor) -> Tensor:
         """(B, V, m), the lowest number of the dtype where there is no sense."""
         numbers = _at(senses, places)
-        if not self.senses:
+        if self.sense is None:
             return x.new_zeros(numbers.shape)
         scores = self.sense(_at(x, places)).gather(2, numbers.clamp(min=0))
         return scores.masked_fill(numbers < 0, torch.finfo(scores.dtype).min)
