@@ -32,7 +32,7 @@ class Senses:
         """
         senses = cls()
         for token, sense in predicates:
-            for key in {lemma_of(token), token.lower_}:
+            for key in {lemma_of(token), token.text.lower()}:
                 senses._counts.setdefault(key, Counter())[sense] += 1
         return senses
 

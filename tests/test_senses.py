@@ -4,6 +4,7 @@ import pytest
 import spacy
 import srsly
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from spacy_biaffine.senses import Senses, lemma_of
 
@@ -33,6 +34,13 @@ def test_forms_are_known_too(senses):
     assert senses.seen("fell") == ["fall.03"]
     assert senses.best("falling") == "fall.02"
     assert senses.best("goes") == "go.02"
+
+
+def test_a_vocab_without_a_language():
+    """It has no lower-case forms of its own."""
+    doc = Doc(Vocab(), words=["Fell"])
+    assert lemma_of(doc[0]) == "fell" and Senses.of([(doc[0], "fall.03")]).seen("fell")
+    assert not Senses.of([(doc[0], "fall.03")]).seen("")
 
 
 def test_a_token_counts_once_for_its_lemma(senses):

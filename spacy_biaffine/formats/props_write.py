@@ -142,7 +142,7 @@ def _token_of(frame: Frame) -> int:
 
 
 def _lemma(token: Token) -> str:
-    return cell(token.lemma_ or token.lower_)
+    return cell(token.lemma_ or token.text.lower())
 
 
 def _predicate_spans(frame: Frame) -> list[Span]:
