@@ -77,19 +77,19 @@ def convert_roles(
     from ..formats import props
 
     progress = partial(tqdm, unit=" docs", leave=False)
-    columns = props.SpanColumns(
-        word=word_column - 1,
-        xpos=tag_column - 1 if tag_column else None,
-        frame=props_column - 1,
-    )
-    parsers = {
-        Form.propbank: props.span_columns(),
-        Form.conll05: props.span_columns(columns),
-        Form.conll09: props.conll09(predicted=predicted),
-        Form.up: props.universal_propositions,
-    }
     writers = {Form.conll05: props.write_conll05, Form.conll09: props.write_conll09}
     try:
+        columns = props.SpanColumns(
+            word=word_column - 1,
+            xpos=tag_column - 1 if tag_column else None,
+            frame=props_column - 1,
+        )
+        parsers = {
+            Form.propbank: props.span_columns(),
+            Form.conll05: props.span_columns(columns),
+            Form.conll09: props.conll09(predicted=predicted),
+            Form.up: props.universal_propositions,
+        }
         if target.suffix == ".spacy":
             summary = work.props_to_spacy(
                 source,

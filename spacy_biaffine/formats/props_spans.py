@@ -38,6 +38,14 @@ class SpanColumns:
     deprel: int | None = None
     comments: bool = False
 
+    def __post_init__(self) -> None:
+        others = (self.number, self.word, self.lemma, self.upos, self.xpos, self.head, self.deprel)
+        if any(column is not None and column >= self.fixed for column in others):
+            raise ValueError(
+                f"Words, tags and trees stand in front of the predicates' columns, the first of "
+                f"which is column {self.frame + 1} (props_column, --props-column)."
+            )
+
     @property
     def fixed(self) -> int:
         """How many columns there are without those of predicates."""
@@ -59,6 +67,8 @@ def parse_span_block(block: Block, columns: SpanColumns) -> PropSentence:
         if len(row) < columns.fixed:
             detail = f"{len(row)} columns, wanted {columns.fixed} or more: {line[:60]!r}"
             raise PropsError(place, "columns", detail)
+        if not row[columns.word].strip():
+            raise PropsError(place, "columns", "the word is empty")
     if columns.number is not None:
         check_ids(words, [row[columns.number] for row in rows])
     marks = [row[columns.frame if columns.sense is None else columns.sense] for row in rows]

@@ -93,6 +93,10 @@ def test_what_is_bad_is_named(source, tmp_path):
     [
         (("in.tsv", "out.txt", "--form", "up"), "roles are written as --form conll05 or conll09"),
         (("no.tsv", "out.spacy", "--form", "up"), "No such file"),
+        (
+            ("in.tsv", "out.spacy", "--form", "conll05", "--props-column", 1),
+            "in front of the predicates' columns",
+        ),
         (("in.tsv", "out.spacy", "--form", "up", "-l", "qq"), "spaCy has no language 'qq'"),
     ],
 )

@@ -319,6 +319,16 @@ def test_bad_universal_propositions(vocab, write):
         read(write(short), vocab, universal_propositions)
 
 
+def test_columns_behind_the_predicates():
+    with pytest.raises(ValueError, match=r"in front of .* which is column 2"):
+        SpanColumns(word=0, xpos=2, frame=1)
+
+
+def test_an_empty_word(vocab, write):
+    with pytest.raises(PropsError, match=r":2: the word is empty"):
+        read(write("He\t-\n\t-\n"), vocab, PASTED)
+
+
 def test_bad_sentences_can_be_left_out(vocab, write):
     report = PropsReport()
     text = PROPBANK.replace("(C-V*)", "C-V").replace("\tcodename.01", "\t-")
