@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 import spacy
 from factories import LAN, TOK2VEC, examples_of, gold_docs
+from spacy import displacy
+from spacy.displacy.render import DEFAULT_LABEL_COLORS
+from spacy.tokens import Span
 from typer.testing import CliRunner
 
 from spacy_biaffine.cli import app
@@ -86,3 +89,11 @@ def test_command_that_cannot_be_done(nlp, tmp_path, text, options, message):
     result = CliRunner().invoke(app, ["attention", str(tmp_path / "model"), text, *options])
     assert result.exit_code == 1
     assert message in " ".join(result.output.split())
+
+
+def test_displacy_colors_of_corpora_types():
+    """Through the entry point: types that displaCy does not know have their color."""
+    doc = spacy.blank("en")("Birds sing")
+    doc.ents = [Span(doc, 0, 1, "Peop"), Span(doc, 1, 2, "Unheard-of")]
+    html = displacy.render(doc, style="ent")
+    assert html.count(DEFAULT_LABEL_COLORS["PERSON"]) == 1
