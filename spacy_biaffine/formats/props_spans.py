@@ -40,7 +40,7 @@ class SpanColumns:
 
     def __post_init__(self) -> None:
         others = (self.number, self.word, self.lemma, self.upos, self.xpos, self.head, self.deprel)
-        if any(column is not None and column >= self.fixed for column in others):
+        if any(column is not None and column >= self.frame for column in others):
             raise ValueError(
                 f"Words, tags and trees stand in front of the predicates' columns, the first of "
                 f"which is column {self.frame + 1} (props_column, --props-column)."
