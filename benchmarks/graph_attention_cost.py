@@ -41,6 +41,11 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=300, help="of the long sentence; 0 for none")
     args = parser.parse_args()
     torch.set_num_threads(1)
+    # First of all: a peak is only told from one before it where it is higher.
+    if args.words:
+        print(
+            f"{args.words} words: {roles_memory(args.words, args.width):.0f} MiB more at the peak"
+        )
     stacks = {name: make(reads, args) for name, reads in READS.items()}
     print("length  step      plain     " + "  ".join(f"{name:>7}" for name in [*READS][1:]))
     for length in args.lengths:
@@ -54,10 +59,6 @@ def main() -> None:
             )
             shown = "  ".join(f"{ratio:7.3f}" for ratio in ratios)
             print(f"{length:6}  {step:7}  {plain:6.3f} s  {shown}", flush=True)
-    if args.words:
-        print(
-            f"{args.words} words: {roles_memory(args.words, args.width):.0f} MiB more at the peak"
-        )
 
 
 def make(reads: Interactions, args: argparse.Namespace) -> GraphTransformer:
@@ -101,10 +102,10 @@ def measure(
 
 def roles_memory(words: int, width: int) -> float:
     """MiB that a training step on one sentence of so many words adds to the process."""
+    pruning = Pruning(0.6, 30, 0.6, 300, None)
     module = RoleLabeller(
-        width, ROLES, SENSES, words, span_size=512, role_size=250,
-        pruning=Pruning(0.6, 30, 0.6, 300, None),
-    )  # fmt: skip
+        width, ROLES, SENSES, words, span_size=512, role_size=250, pruning=pruning
+    )
     x = torch.randn(1, words, width, requires_grad=True)
     features = {
         "predicate": torch.zeros(1, words, dtype=torch.long),

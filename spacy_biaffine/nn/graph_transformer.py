@@ -97,10 +97,11 @@ class GraphAttention(nn.Module):
             up, down = self._arc_scores(q * scale, k * scale, arcs, relations.score - none)
             scores = base @ k.transpose(2, 3)
             places = arcs.heads.unsqueeze(1).expand(-1, self.heads, -1)
-            scores = scores.scatter_add(3, places.unsqueeze(3), up.unsqueeze(3).to(scores.dtype))
-            scores = scores.scatter_add(2, places.unsqueeze(2), down.unsqueeze(2).to(scores.dtype))
+            # In place: on long sentences copies of n^2 scores would cost more than the sums.
+            scores.scatter_add_(3, places.unsqueeze(3), up.unsqueeze(3).to(scores.dtype))
+            scores.scatter_add_(2, places.unsqueeze(2), down.unsqueeze(2).to(scores.dtype))
         padding = ~mask[:, None, None, :]
-        return torch.softmax(scores.masked_fill(padding, torch.finfo(scores.dtype).min), dim=-1)
+        return torch.softmax(scores.masked_fill_(padding, torch.finfo(scores.dtype).min), dim=-1)
 
     def _arc_scores(
         self, q: Tensor, k: Tensor, arcs: Arcs, relations: Tensor
