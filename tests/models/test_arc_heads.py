@@ -8,7 +8,7 @@ import torch
 from spacy import registry
 
 from spacy_biaffine.decode.mst import decode_forests
-from spacy_biaffine.models.arc_heads import GraphArcs, TreeArcs
+from spacy_biaffine.models.arc_heads import START, GraphArcs, TreeArcs
 
 LOWEST = torch.finfo(torch.float32).min
 LENGTHS = np.array([4, 2])
@@ -54,7 +54,7 @@ def test_loss_of_graphs(weight, device):
         for d in known:
             for h in [0, *(word + 1 for word in known)]:
                 if h != d + 1:
-                    p = 1 / (1 + math.exp(-scores[b, d, h].item()))
+                    p = 1 / (1 + math.exp(START - scores[b, d, h].item()))
                     there = (b, d, h) in gold
                     wanted -= weight * math.log(p) if there else math.log(1 - p)
     assert loss == pytest.approx(wanted, rel=1e-5)
@@ -129,6 +129,6 @@ def test_a_threshold_is_a_probability(threshold):
 
 def test_registered():
     config = {"arcs": {"@misc": "spacy-biaffine.GraphArcs.v1", "threshold": 0.25}}
-    assert registry.resolve(config)["arcs"] == GraphArcs(threshold=0.25)
+    assert registry.resolve(config)["arcs"] == GraphArcs(0.25)
     tree = {"arcs": {"@misc": "spacy-biaffine.TreeArcs.v1"}}
     assert registry.resolve(tree)["arcs"] == TreeArcs()

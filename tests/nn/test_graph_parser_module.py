@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_biaffine.models.arc_heads import GraphArcs, TreeArcs
+from spacy_biaffine.models.arc_heads import START, GraphArcs, TreeArcs
 from spacy_biaffine.nn import graph_parser
 from spacy_biaffine.nn.graph_parser import BiaffineGraphParser, EntityTagger
 from spacy_biaffine.nn.parser import BiaffineParser
@@ -165,13 +165,18 @@ def test_no_gold_arcs():
     assert (gradient == 0).all()
 
 
-@pytest.mark.parametrize("arcs", [TreeArcs(), GraphArcs(), GraphArcs(threshold=0.3)])
-def test_prediction(device, arcs, monkeypatch):
-    parser, batch = make(arcs=arcs).to(device), make_batch(device)
-    found = parser.predict(batch)
+@pytest.mark.parametrize("share", [None, 0.5, 0.1])
+def test_prediction(device, share, monkeypatch):
+    """Trees, or graphs that have this share of all arcs."""
+    parser, batch = make().to(device), make_batch(device)
     with torch.no_grad():
         scores = parser(batch).arcs.cpu()
-    probs = (torch.softmax(scores, -1) if arcs == TreeArcs() else torch.sigmoid(scores)).numpy()
+    tree = share is None
+    probs = (torch.softmax(scores, -1) if tree else torch.sigmoid(scores - START)).numpy()
+    possible = probs[scores.numpy() > torch.finfo(torch.float32).min]
+    arcs = TreeArcs() if share is None else GraphArcs(float(np.quantile(possible, 1 - share)))
+    parser.arcs = arcs
+    found = parser.predict(batch)
     assert len(found.labels) == len(found.arc_probs) == len(found.label_probs) > 0
     np.testing.assert_allclose(found.arc_probs, probs[tuple(found.arcs)], atol=1e-6)
     assert ((found.label_probs >= 1 / LABELS) & (found.label_probs <= 1)).all()
