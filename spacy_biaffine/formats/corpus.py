@@ -15,6 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..graphs import Frame, set_frames
 from .conllu import ReadReport, read_conllu
 from .docbin import read_docbin
 
@@ -28,12 +29,15 @@ LAYERS: dict[str, list[int | str]] = {
     "heads": ["HEAD", "DEP"],
 }
 
+PREDICATES = "predicates"
+"""A further layer: the predicates of doc._.frames, without senses and roles."""
+
 
 class ConlluCorpus:
     """Examples straight from a CoNLL-U file, or from all ``*.conllu`` files of a folder.
 
     n_sents, by_doc, merge_mwt, skip_bad: as in `read_conllu`.
-    given: names of `LAYERS`. limit: at most so many examples, 0 for all.
+    given: names of `LAYERS`, or `PREDICATES`. limit: at most so many examples, 0 for all.
     """
 
     def __init__(
@@ -78,7 +82,7 @@ class ConlluCorpus:
 class GivenCorpus:
     """Examples from a .spacy file, or from all .spacy files of a folder.
 
-    given: names of `LAYERS`.
+    given: names of `LAYERS`, or `PREDICATES`.
     gold_sents: one example for each gold sentence (a Doc without gold sentences stays whole).
     limit: at most so many examples, 0 for all.
     max_length: Docs of more tokens are cut into their gold sentences, and what is still longer is
@@ -118,7 +122,7 @@ class GivenCorpus:
                 yield doc
 
 
-def give(reference: Doc, given: Iterable[str]) -> Doc:
+def give(reference: Doc, given: Sequence[str]) -> Doc:
     """A new Doc with the reference's tokens and the given layers alone."""
     words: Any = reference.to_array("ORTH")
     spaces: Any = None
@@ -126,9 +130,13 @@ def give(reference: Doc, given: Iterable[str]) -> Doc:
         spaces = reference.to_array("SPACY").astype(bool)
     doc = Doc(reference.vocab, words=words, spaces=spaces)
     # Heads before sentence starts: setting heads derives the starts anew.
-    for layer in sorted(given):
+    for layer in sorted(set(given) - {PREDICATES}):
         values: Any = reference.to_array(LAYERS[layer])
         doc.from_array(LAYERS[layer], values)
+    if PREDICATES in given:
+        predicates = [frame.predicate for frame in reference._.frames]
+        spans = [tuple(doc[span.start : span.end] for span in each) for each in predicates]
+        set_frames(doc, [Frame(each, None, ()) for each in spans])
     return doc
 
 
@@ -140,9 +148,10 @@ def examples_of(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[E
 
 def check_layers(given: Iterable[str]) -> None:
     """Raises ValueError for names that are not in `LAYERS`."""
-    unknown = [layer for layer in given if layer not in LAYERS]
+    known = [*LAYERS, PREDICATES]
+    unknown = [layer for layer in given if layer not in known]
     if unknown:
-        raise ValueError(f"unknown layers in 'given': {unknown}; known: {list(LAYERS)}")
+        raise ValueError(f"unknown layers in 'given': {unknown}; known: {known}")
 
 
 def _conllu_files(path: Path) -> list[Path]:

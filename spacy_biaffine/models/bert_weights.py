@@ -16,8 +16,8 @@ COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert")
 NAMES = {
     "embeddings.word_embeddings.": "embeddings.pieces.",
     "embeddings.position_embeddings.": "embeddings.positions.",
-    "embeddings.LayerNorm.": "norm.",
-    "embeddings_project.": "projection.",
+    "embeddings.LayerNorm.": "embeddings.norm.",
+    "embeddings_project.": "embeddings.projection.",
     "encoder.layer.": "transformer.layers.",
     ".attention.self.": ".attention.",
     ".attention.output.dense.": ".attention_output.",

@@ -131,7 +131,7 @@ class BertSizes(NamedTuple):
 
 
 class PieceEmbeddings(nn.Module):
-    """piece_i + position_i + kind_0"""
+    """LN(piece_i + position_i + kind_0 + tag_i), projected where layers have another width."""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
@@ -139,31 +139,34 @@ class PieceEmbeddings(nn.Module):
         self.pieces = nn.Embedding(sizes.pieces, sizes.embedding)
         self.positions = nn.Embedding(sizes.positions, sizes.embedding)
         self.kind = nn.Parameter(torch.zeros(sizes.embedding))
-
-    def forward(self, pieces: Tensor) -> Tensor:
-        """pieces (B, n) -> (B, n, embedding)"""
-        places = torch.arange(pieces.shape[1], device=pieces.device) + self.first
-        return self.pieces(pieces) + self.positions(places) + self.kind
-
-
-class GraphBert(GraphNetwork):
-    """BERT, whose attention reads a tree and whose input reads tags.
-
-    x_i = LN(piece_i + position_i + kind_0 + tag_i). Also reads the feature "piece", the number of
-    the word piece, special ones included. The vectors of a batch are not read.
-    """
-
-    def __init__(self, sizes: BertSizes, labels: int, tags: int, reads: Interactions) -> None:
-        super().__init__()
-        self.embeddings = PieceEmbeddings(sizes)
+        self.norm = nn.LayerNorm(sizes.embedding, eps=sizes.norm_eps)
+        self.dropout = nn.Dropout(0.0)
         self.projection = (
             nn.Linear(sizes.embedding, sizes.width)
             if sizes.embedding != sizes.width
             else nn.Identity()
         )
+
+    def forward(self, pieces: Tensor, tags: Tensor | None) -> Tensor:
+        """pieces (B, n), vectors of tags (B, n, embedding) -> (B, n, width)"""
+        places = torch.arange(pieces.shape[1], device=pieces.device) + self.first
+        x = self.pieces(pieces) + self.positions(places) + self.kind
+        if tags is not None:
+            x = x + tags
+        return self.projection(self.dropout(self.norm(x)))
+
+
+class GraphBert(GraphNetwork):
+    """BERT, whose attention reads a tree and whose input reads tags.
+
+    Also reads the feature "piece", the number of the wordpiece, special ones included. The vectors
+    of a batch are not read.
+    """
+
+    def __init__(self, sizes: BertSizes, labels: int, tags: int, reads: Interactions) -> None:
+        super().__init__()
+        self.embeddings = PieceEmbeddings(sizes)
         self.tags = TagVectors(tags, sizes.embedding) if tags else None
-        self.norm = nn.LayerNorm(sizes.embedding, eps=sizes.norm_eps)
-        self.dropout = nn.Dropout(0.0)
         self.transformer = GraphTransformer(
             sizes.width,
             labels,
@@ -177,7 +180,5 @@ class GraphBert(GraphNetwork):
 
     def embed(self, batch: SentenceBatch) -> Tensor:
         """(B, n, width)"""
-        x = self.embeddings(batch.features["piece"].clamp(min=0))
-        if self.tags is not None:
-            x = x + self.tags(batch.features["tag"])
-        return self.projection(self.dropout(self.norm(x)))
+        tags = None if self.tags is None else self.tags(batch.features["tag"])
+        return self.embeddings(batch.features["piece"].clamp(min=0), tags)

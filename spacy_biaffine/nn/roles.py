@@ -22,6 +22,9 @@ Decoder = Callable[[Ints, Ints, NDArray[np.floating]], NDArray[np.bool_]]
 MIN_SPANS = 10
 """Spans that are always kept: in a short sentence pruning saves nothing."""
 
+UNLIKELY = -4.0
+"""Score that the roles of a new model have: most pairs have none."""
+
 CHUNK = 2**22
 """Most numbers that the hidden layer of the span scorer holds at once."""
 
@@ -162,6 +165,7 @@ class RoleLabeller(nn.Module):
         self.predicate_part = nn.Linear(width, role_size, bias=False)
         self.norm = nn.LayerNorm(role_size)
         self.role = nn.Linear(role_size, roles)
+        nn.init.constant_(self.role.bias, UNLIKELY)
 
     def forward(self, batch: SentenceBatch) -> RoleScores:
         """Scores for training, of gold and of the best other candidates."""
