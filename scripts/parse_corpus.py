@@ -2,7 +2,8 @@
 
 So a role labeller is trained and tested on trees as it will get them. Sentences stay as they are,
 and so do entities, frames and all other span groups. A parser knows its own training data: for the
-best likeness, let it parse parts of them that it was not trained on.
+best likeness, let it parse parts of them that it was not trained on. Without a tagger in the
+pipeline the Docs have no tags.
 
 python scripts/parse_corpus.py PIPELINE DIR PARSED    # each .spacy file of DIR
 """
