@@ -200,7 +200,7 @@ def _forward_bert(
     ends = np.cumsum([0, *(len(window.pieces) for window in windows)])
     columns = [np.concatenate(column) for column in zip(*windows, strict=True)] or [ends[:0]] * 5
     sentences = Sentences(
-        vectors=[model.ops.alloc2f(int(ends[-1]), 0)],
+        vectors=[model.ops.alloc2f(int(ends[-1]), 1)],  # not read
         cuts=[np.arange(*window) for window in pairwise(ends)],
         features=dict(zip(("piece", "head", "label", "tag"), columns[:4], strict=True)),
     )

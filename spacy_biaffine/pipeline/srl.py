@@ -95,6 +95,7 @@ class SyntaxSRL(StructuredPipe):
     ) -> None:
         super().__init__(vocab, model, name, scorer=scorer)
         self.given_predicates = given_predicates
+        self._known: tuple[SenseCounts, Senses, list[str]] | None = None
 
     @property
     def label_data(self) -> dict[str, Any]:
@@ -104,8 +105,16 @@ class SyntaxSRL(StructuredPipe):
     @property
     def senses(self) -> list[str]:
         """The senses, in the order of their numbers in the model."""
-        by_lemma: SenseCounts = self.cfg.get("senses", {})
-        return sorted({sense for counts in by_lemma.values() for sense in counts})
+        return self._dictionary[1]
+
+    @property
+    def _dictionary(self) -> tuple[Senses, list[str]]:
+        """The senses of lemmas, and all of them in order; made anew when the labels change."""
+        data: SenseCounts = self.cfg.get("senses", {})
+        if self._known is None or self._known[0] is not data:
+            names = sorted({sense for counts in data.values() for sense in counts})
+            self._known = data, Senses(data), names
+        return self._known[1:]
 
     def gold_labels(self, example: Example) -> dict[str, set[str]]:
         """The labels of the pieces of gold arguments, X and C-X."""
@@ -168,7 +177,7 @@ class SyntaxSRL(StructuredPipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[FoundFrame]]) -> None:
         """Write doc._.frames, with the probabilities of predicates and roles as their scores."""
-        names, senses = self.senses, Senses(self.cfg.get("senses"))
+        senses, names = self._dictionary
         for doc, found in zip(docs, scores, strict=True):
             frames = {}
             for each in found:
@@ -194,7 +203,8 @@ class SyntaxSRL(StructuredPipe):
 
     def _senses_of(self, docs: Sequence[Doc]) -> Ints:
         """(tokens, m) numbers of the senses that the lemma of each token has, -1 for none."""
-        senses, numbers = Senses(self.cfg["senses"]), {s: n for n, s in enumerate(self.senses)}
+        senses, names = self._dictionary
+        numbers = {sense: number for number, sense in enumerate(names)}
         tokens = [lemma_of(token) for doc in docs for token in doc]
         seen = {lemma: [numbers[sense] for sense in senses.seen(lemma)] for lemma in set(tokens)}
         return padded_rows([seen[lemma] for lemma in tokens])

@@ -14,9 +14,11 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 
+from spacy_biaffine.graphs import Frame, Role, set_frames
 from spacy_biaffine.models.graph_transformer import SynG2GLayers, SynG2GTransformer
+from spacy_biaffine.models.optimizers import Adam as RatedAdam
 from spacy_biaffine.models.torch_layer import module_of
-from spacy_biaffine.models.trees import read_trees, show_trees
+from spacy_biaffine.models.trees import LearnTrees, read_trees, show_trees
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
@@ -366,6 +368,44 @@ def test_dropout_is_applied(model):
     one, two = (model.begin_update(trees())[0] for _ in range(2))
     assert any(np.abs(a - b).max() > 1e-3 for a, b in zip(one, two, strict=True))
     assert_array_equal(model.predict(trees())[0], model.predict(trees())[0])
+
+
+def test_pretrained_and_new_weights_have_rates_of_their_own(bert):
+    """The names that the configs give the lower rate are those of the checkpoint, and no others."""
+    model = from_bert(bert)
+    before = {name: p.detach().clone() for name, p in network(model).named_parameters()}
+    rates = {"embeddings.*": 0.0, "transformer.layers.*": 0.0}
+    vectors, backprop = model.begin_update(trees())
+    backprop(vectors)
+    model.finish_update(RatedAdam(0.01, rate_factors=rates))
+    moved = {n for n, p in network(model).named_parameters() if not torch.equal(p, before[n])}
+    relations = {f"transformer.relations.{n}" for n in range(DEPTH)}
+    assert moved == {"tags.embedding.weight", *relations}
+
+
+def test_shared_encoder(bert):
+    """By listeners, with labels from the callback; its gradient arrives."""
+    nlp = spacy.blank("en")
+    name = {"@architectures": "spacy-biaffine.SynG2GTransformer.v1", "name": str(bert)}
+    shared = nlp.add_pipe("tok2vec", config={"model": name})
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": HIDDEN, "upstream": "*"}
+    nlp.add_pipe("syntax_srl", config={"model": {"tok2vec": listener}})
+    gold = Doc(nlp.vocab, words=["rain", "fell"], heads=[1, 1], deps=["x", "ROOT"])
+    set_frames(gold, [Frame((gold[1:2],), None, (Role("A1", (gold[0:1],)),))])
+    examples = [Example(gold.copy(), gold)]
+    LearnTrees(lambda nlp: examples)(nlp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nlp.initialize(lambda: examples)
+    encoder = next(node for node in shared.model.walk() if node.name == "SynG2GTransformer")
+    assert encoder.attrs["labels"] == ["ROOT", "x"]
+    before = encoder.to_bytes()
+    for _ in range(2):
+        nlp.update(examples, sgd=Adam(0.01, L2=0.0))
+    assert encoder.to_bytes() != before
+    loaded = spacy.util.load_model_from_config(nlp.config).from_bytes(nlp.to_bytes())
+    found = (str(pipeline(gold.copy())._.frames) for pipeline in (loaded, nlp))
+    assert len(set(found)) == 1
 
 
 # Labels, saving, errors
