@@ -1,10 +1,11 @@
-"""Pictures of what a tagger has learned. Needs matplotlib: pip install "spacy-biaffine[plots]"."""
+"""Pictures of what components learn. Needs matplotlib: pip install "spacy-biaffine[plots]"."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from .types import Floats
 
@@ -36,6 +37,29 @@ def draw_attention(
             range(len(shown)), [labels[n] for n in shown], rotation=90, fontsize=7, parse_math=False
         )
         figure.colorbar(picture, ax=axes, fraction=0.03, pad=0.01)
+    figure.savefig(path, dpi=150)
+
+
+def draw_tree_attention(
+    relations: NDArray[np.int64], layers: Floats, nodes: Sequence[str], path: Path
+) -> None:
+    """A tree as a matrix, beside the attention of the first, the middle and the last layer
+    (SynG2G-Tr, Figure 3).
+
+    relations: (n, n) 1 from a node to its head, 2 from a head to its nodes, else 0. layers:
+    (layers, n, n), rows attend to columns. path: .svg, .png or .pdf.
+    """
+    numbers = sorted({0, len(layers) // 2, len(layers) - 1})
+    pictures = [("relations", relations / 2), *((f"layer {n + 1}", layers[n]) for n in numbers)]
+    size = 1.4 + 0.2 * len(nodes)
+    figure = Figure(figsize=(size * len(pictures), size), layout="constrained")
+    for axes, (title, matrix) in zip(
+        figure.subplots(1, len(pictures), squeeze=False)[0], pictures, strict=True
+    ):
+        axes.imshow(matrix, cmap="Blues", vmin=0, vmax=1)
+        axes.set_title(title, fontsize=9, loc="left")
+        axes.set_yticks(range(len(nodes)), nodes, fontsize=7, parse_math=False)
+        axes.set_xticks(range(len(nodes)), nodes, rotation=90, fontsize=7, parse_math=False)
     figure.savefig(path, dpi=150)
 
 

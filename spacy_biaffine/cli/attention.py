@@ -15,15 +15,18 @@ class Picture(str, Enum):
 
 
 def attention(
-    model: Annotated[str, typer.Argument(help="Pipeline with a label_attention_tagger")],
+    model: Annotated[str, typer.Argument(help="Pipeline with a tagger or a syntax_srl")],
     text: Annotated[str, typer.Argument(help="A sentence")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder")] = Path(),
     component: Annotated[
-        str, typer.Option("--component", "-c", help="Name of the tagger in the pipeline")
+        str, typer.Option("--component", "-c", help="Name of the component in the pipeline")
     ] = "label_attention_tagger",
     form: Annotated[Picture, typer.Option("--format", "-f", help="Kind of file")] = Picture.svg,
 ) -> None:
-    """Draw the label attention of a sentence, layer by layer, and a map of the label embeddings.
+    """Draw the attention of a component to a sentence.
+
+    Of a label_attention_tagger that to labels, layer by layer, and a map of the label embeddings;
+    of one whose encoder reads trees (SynG2G) that to words, beside the tree.
 
     Example: python -m spacy biaffine attention training/model-best "They can fish" --format png
     """
@@ -31,17 +34,21 @@ def attention(
     from wasabi import msg
 
     from ..models.tagger_model import attention_of, label_embeddings
+    from ..models.tree_attention import tree_attention_of, tree_encoder
 
     try:
-        from ..visualize import draw_attention, draw_embeddings
+        from ..visualize import draw_attention, draw_embeddings, draw_tree_attention
     except ImportError:
         msg.fail('Pictures need matplotlib: pip install "spacy-biaffine[plots]"', exits=1)
     nlp = spacy.load(model)
     pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
-    if getattr(getattr(pipe, "model", None), "name", None) != "label_attention_tagger":
+    model_of_pipe = getattr(pipe, "model", None)
+    encoder = tree_encoder(model_of_pipe) if model_of_pipe is not None else None
+    if encoder is None and getattr(model_of_pipe, "name", None) != "label_attention_tagger":
         msg.fail(
-            f"{model} has no label_attention_tagger called '{component}': it has "
-            f"{', '.join(nlp.pipe_names) or 'nothing'}. Name one with --component.",
+            f"{model} has no label_attention_tagger called '{component}', nor a component whose "
+            f"encoder reads trees: it has {', '.join(nlp.pipe_names) or 'nothing'}. Name one with "
+            f"--component.",
             exits=1,
         )
     doc = nlp(text)
@@ -49,6 +56,12 @@ def attention(
     if not words:
         msg.fail("The text has no words.", exits=1)
     output.mkdir(parents=True, exist_ok=True)
+    if encoder is not None:
+        file = output / f"attention.{form.value}"
+        found = tree_attention_of(encoder, doc)
+        draw_tree_attention(found.relations, found.layers, found.nodes, file)
+        msg.good(str(file))
+        return
     files = output / f"attention.{form.value}", output / f"embeddings.{form.value}"
     draw_attention(attention_of(pipe.model, doc), words, pipe.labels, files[0])
     draw_embeddings(label_embeddings(pipe.model), pipe.labels, files[1])

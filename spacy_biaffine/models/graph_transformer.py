@@ -196,16 +196,11 @@ def _n_tags(model: Model) -> int:
 def _forward_bert(
     model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-    windows = _piece_trees(model, docs) if any(len(doc) for doc in docs) else []
-    ends = np.cumsum([0, *(len(window.pieces) for window in windows)])
-    columns = [np.concatenate(column) for column in zip(*windows, strict=True)] or [ends[:0]] * 5
-    sentences = Sentences(
-        vectors=[model.ops.alloc2f(int(ends[-1]), 1)],  # not read
-        cuts=[np.arange(*window) for window in pairwise(ends)],
-        features=dict(zip(("piece", "head", "label", "tag"), columns[:4], strict=True)),
-    )
+    cuts, features = bert_windows(model, docs)
+    n_pieces = len(features["piece"])
+    sentences = Sentences([model.ops.alloc2f(n_pieces, 1)], cuts, features)  # vectors are not read
     batches, backprop = model.get_ref("network")(sentences, is_train)
-    vectors, backprop_words = _word_vectors(model, docs, batches, columns[4])
+    vectors, backprop_words = _word_vectors(model, docs, batches, features["owner"])
 
     def backprop_all(gradients: list[Floats2d]) -> list[Doc]:
         backprop(backprop_words(gradients))
@@ -218,12 +213,7 @@ def _forward_layers(
     model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
     vectors, backprop_vectors = model.get_ref("tok2vec")(docs, is_train)
-    cuts, features = [], {}
-    if any(len(doc) for doc in docs):
-        length = model.attrs["max_length"]
-        cuts = [part for cut in sentences_of(docs) for part in cut_overlong(cut, length)]
-        trees = read_trees(model, docs, cuts)
-        features = {"head": trees.heads, "label": trees.labels, "tag": trees.tags}
+    cuts, features = layer_sentences(model, docs)
     sentences = Sentences(vectors, cuts, features)
     batches, backprop = model.get_ref("network")(sentences, is_train)
     owners = np.arange(sum(len(doc) for doc in docs))
@@ -233,6 +223,35 @@ def _forward_layers(
         return backprop_vectors(backprop(backprop_words(gradients)))
 
     return states, backprop_all
+
+
+def layer_sentences(model: Model, docs: list[Doc]) -> tuple[list[Ints], dict[str, Ints]]:
+    """The words that graph layers read together, and their features."""
+    if not any(len(doc) for doc in docs):
+        return [], {}
+    length = model.attrs["max_length"]
+    cuts = [part for cut in sentences_of(docs) for part in cut_overlong(cut, length)]
+    trees = read_trees(model, docs, cuts)
+    return cuts, {"head": trees.heads, "label": trees.labels, "tag": trees.tags}
+
+
+def bert_windows(model: Model, docs: list[Doc]) -> tuple[list[Ints], dict[str, Ints]]:
+    """The pieces that BERT reads together, numbered window after window, and their features.
+
+    "owner" is the token that a piece stands for, -1 for none.
+    """
+    windows = _piece_trees(model, docs) if any(len(doc) for doc in docs) else []
+    ends = np.cumsum([0, *(len(window.pieces) for window in windows)])
+    cuts = [np.arange(*window) for window in pairwise(ends)]
+    columns = [np.concatenate(each) for each in zip(*windows, strict=True)] or [ends[:0]] * 5
+    names = ("piece", "head", "label", "tag", "owner")
+    return cuts, dict(zip(names, columns, strict=True))
+
+
+def piece_names(model: Model, pieces: Ints) -> list[str]:
+    """The letters of wordpieces."""
+    tokenizer = _tokenizer(model.attrs["tokenizer"])
+    return [tokenizer.id_to_token(int(piece)) for piece in pieces]
 
 
 def _piece_trees(model: Model, docs: list[Doc]) -> list[PieceTree]:
