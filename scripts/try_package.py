@@ -1,4 +1,4 @@
-"""Install a pipeline's wheel, and the plugin's, where nothing else is, and parse a text there.
+"""Install a pipeline's wheel, and the plugin's, where nothing else is, and let it read there.
 
 The scratch environment sees the packages of this one through a .pth file, so torch and spaCy are
 not downloaded again. The scratch environment's own packages come first: the plugin is the wheel's.
@@ -42,12 +42,11 @@ def build_plugin(folder: Path) -> Path:
 
 
 def main() -> None:
-    """Build, install, load, parse."""
+    """Build, install, load, read."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("wheel", type=Path)
     parser.add_argument("name", help="what spacy.load is given")
-    parser.add_argument("text")
-    args = parser.parse_args()
+    args, source = parser.parse_known_args()  # source: what scripts/show_doc.py reads
     # Kept out of the repository, whose own files must not be what is imported.
     with tempfile.TemporaryDirectory() as scratch:
         msg.text("Building the plugin's wheel ...")
@@ -58,8 +57,8 @@ def main() -> None:
         wheels = [plugin, args.wheel.resolve()]
         subprocess.run([*PIP, *install, "--ignore-installed", *wheels], check=True)
         msg.good("Installed both wheels in a scratch environment")
-        show = ROOT / "scripts" / "show_parse.py"
-        command = [str(python), "-X", "utf8", "-I", str(show), args.name, args.text]
+        show = ROOT / "scripts" / "show_doc.py"
+        command = [str(python), "-X", "utf8", "-I", str(show), args.name, *source]
         sys.exit(subprocess.run(command, cwd=scratch).returncode)
 
 
