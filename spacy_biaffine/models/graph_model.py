@@ -11,7 +11,7 @@ from ..nn.graph_parser import GraphArcs
 from ..types import DocEncoder, GraphInput, ParsedGraph, Sentences
 from .arc_heads import ArcHead
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module
+from .torch_layer import Scored, build_module, initialized_width
 
 Gradients = list[tuple[Any, ...]]
 
@@ -45,11 +45,9 @@ def graph_model(
     )
 
 
-def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
     """Needs sample Docs, the dimension nO, and the attribute n_tags."""
-    tok2vec = model.get_ref("tok2vec")
-    tok2vec.initialize(X=X)
-    width = tok2vec.predict(X)[0].shape[1]
+    width = initialized_width(model.get_ref("tok2vec"), X)
     build_module(
         model.get_ref("parser"),
         width=width,

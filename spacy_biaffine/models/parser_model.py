@@ -17,7 +17,7 @@ from ..nn.parser import Arcs, ArcScores
 from ..nn.splitter import StartScores
 from ..types import DocEncoder, Ints, Parse, ParserInput, Sentences
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module
+from .torch_layer import Scored, build_module, initialized_width
 
 Gradients = list[tuple[Any, ...]]
 
@@ -58,11 +58,9 @@ def parser_model(
     )
 
 
-def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
     """Needs sample Docs, the dimension nO, and the attributes roots, inner and n_tags."""
-    tok2vec = model.get_ref("tok2vec")
-    tok2vec.initialize(X=X)
-    width = tok2vec.predict(X)[0].shape[1]
+    width = initialized_width(model.get_ref("tok2vec"), X)
     build_module(model.get_ref("splitter"), width=width)
     build_module(
         model.get_ref("parser"),

@@ -12,7 +12,7 @@ from ..decode.roles import choose_arguments
 from ..nn.roles import FoundRoles, Pruning, RoleLabeller
 from ..types import DocEncoder, FoundFrame, RoleInput, Sentences
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module, torch_layer
+from .torch_layer import Scored, build_module, initialized_width, torch_layer
 
 Gradients = list[tuple[Any, ...]]
 
@@ -75,12 +75,9 @@ def roles_model(
     )
 
 
-def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
     """Needs sample Docs, the dimension nO, and the attributes n_senses and longest."""
-    tok2vec = model.get_ref("tok2vec")
-    tok2vec.initialize(X=X)
-    # Not by a prediction where it is known: an encoder of trees would miss those of the sample.
-    width = tok2vec.get_dim("nO") if tok2vec.has_dim("nO") else tok2vec.predict(X)[0].shape[1]
+    width = initialized_width(model.get_ref("tok2vec"), X)
     build_module(
         model.get_ref("labeller"),
         width=width,

@@ -10,7 +10,7 @@ from thinc.api import Model
 from ..nn.global_pointer import FoundSpans
 from ..types import DocEncoder, Floats, Ints, LabelledSpans, Sentences, SpanInput
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module
+from .torch_layer import Scored, build_module, initialized_width
 
 Gradients = list[tuple[Any, ...]]
 
@@ -36,11 +36,9 @@ def span_model(
     )
 
 
-def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
     """Needs sample Docs and the dimension nO."""
-    tok2vec = model.get_ref("tok2vec")
-    tok2vec.initialize(X=X)
-    width = tok2vec.predict(X)[0].shape[1]
+    width = initialized_width(model.get_ref("tok2vec"), X)
     build_module(model.get_ref("pointer"), width=width, types=model.get_dim("nO"))
 
 

@@ -11,7 +11,7 @@ from thinc.api import Model, xp2torch
 from ..gold import sentences_of
 from ..nn.label_attention import LabelAttentionNetwork, LabelScores
 from ..types import DocEncoder, Floats, SentenceBatch, Sentences, Tags
-from .torch_layer import Scored, build_module
+from .torch_layer import Scored, build_module, initialized_width
 
 Gradients = list[tuple[Any, ...]]
 
@@ -33,11 +33,9 @@ def tagger_model(
     )
 
 
-def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
     """Needs sample Docs and the dimension nO."""
-    tok2vec = model.get_ref("tok2vec")
-    tok2vec.initialize(X=X)
-    width = tok2vec.predict(X)[0].shape[1]
+    width = initialized_width(model.get_ref("tok2vec"), X)
     build_module(model.get_ref("network"), width=width, labels=model.get_dim("nO"))
 
 

@@ -13,12 +13,13 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 import srsly
 import torch
+from spacy.tokens import Doc
 from thinc.api import Model, get_torch_default_device, torch2xp, xp2torch
 from thinc.shims import PyTorchGradScaler, PyTorchShim
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..types import Ints, SentenceBatch, Sentences
+from ..types import DocEncoder, Ints, SentenceBatch, Sentences
 from . import torch_forks  # noqa: F401 (nlp.pipe with several processes)
 
 MAX_AREA = 2**17
@@ -68,6 +69,13 @@ def build_module(layer: Model, **sizes: Any) -> None:
 def module_of(layer: Model) -> nn.Module:
     """The layer's module. Raises ValueError before it is made."""
     return cast(LazyShim, layer.shims[0]).module
+
+
+def initialized_width(tok2vec: DocEncoder, docs: list[Doc]) -> int:
+    """Initialize an encoder with sample Docs, and find the width of its vectors."""
+    tok2vec.initialize(X=docs)
+    # Not by a prediction where it is known: an encoder of trees would miss those of the sample.
+    return tok2vec.get_dim("nO") if tok2vec.has_dim("nO") else tok2vec.predict(docs)[0].shape[1]
 
 
 class LazyShim(PyTorchShim):
