@@ -65,6 +65,14 @@ def test_a_config_says_what_is_learned(name: str, golds: list[str], reads_layers
     assert learned.reads_layers == reads_layers
 
 
+def test_a_config_that_leaves_sections_to_spacy(tmp_path: Path) -> None:
+    path = tmp_path / "base.cfg"
+    path.write_text('[nlp]\nlang = "de"\npipeline = ["tagger"]\n', encoding="utf-8")
+    learned = Learned(path)
+    assert (learned.lang, learned.golds, learned.given) == ("de", [], [])
+    assert not learned.reads_layers
+
+
 def test_settings_change_what_is_learned() -> None:
     settings = settings_of("components.label_attention_tagger.target=ent")
     learned = Learned(config("tagger"), settings)

@@ -115,12 +115,13 @@ class Learned:
 
     def __init__(self, path: Path, settings: Mapping[str, str] | None = None) -> None:
         config = Config().from_disk(path, interpolate=False, overrides=dict(settings or {}))
-        components = config["components"]
+        components = config.get("components", {})
         blocks = [components[name] for name in config["nlp"]["pipeline"] if name in components]
         self.path = path
         self.lang: str = config["nlp"]["lang"]
         self.encoder: str = config.get("paths", {}).get("encoder") or ""
-        self.given: list[str] = config["corpora"]["train"].get("given") or []
+        reader = config.get("corpora", {}).get("train", {})
+        self.given: list[str] = reader.get("given") or []
         self.golds = [
             gold
             for block in blocks
@@ -144,18 +145,18 @@ class Learned:
                     wanted = f"{self.path} needs {gold.name}"
                     msg.fail(f"{wanted}, and {file} has none", gold.source, exits=1)
 
-    def _wanted(self) -> list[Gold]:
-        return self.golds + [BY_LAYER[name] for name in self.given if name in BY_LAYER]
-
     def check_encoder(self, encoder: str) -> None:
         """Stop where an encoder is read from a package that is not here. encoder: another one."""
         name = encoder or self.encoder
         package = name.removeprefix(PACKAGE).partition("/")[0]
         wanted = [package, "transformers"] if name.startswith(PACKAGE) else []
-        absent = [name for name in wanted if importlib.util.find_spec(name) is None]
+        absent = [each for each in wanted if importlib.util.find_spec(each) is None]
         if absent:
             msg.fail(
                 f"{self.path} needs the package {' and '.join(absent)}, not installed here",
                 "First: spacy project run encoder. For another encoder: --vars.encoder FOLDER",
                 exits=1,
             )
+
+    def _wanted(self) -> list[Gold]:
+        return self.golds + [BY_LAYER[name] for name in self.given if name in BY_LAYER]
