@@ -1,4 +1,8 @@
-"""Pictures of relations, dependency graphs and frames: arcs over a sentence, drawn by displaCy."""
+"""Pictures by displaCy: trees, relations, dependency graphs and frames as arcs over a sentence, and
+entities in the text.
+
+Whatever stands on a Doc is shown as text, markup and control characters too.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -8,8 +12,9 @@ from unicodedata import east_asian_width
 
 from spacy import displacy
 from spacy.displacy.templates import TPL_FIGURE, TPL_PAGE
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 
+from .annotations import entities_of
 from .decode.pieces import labels_of_pieces
 from .graphs import Frame, Relation
 
@@ -19,11 +24,41 @@ BETWEEN = " / "
 MOST_TOKENS = 5
 """Entities and roles of more tokens are shortened."""
 
+MOST_LETTERS = 40
+"""Words of the picture with more letters are shortened."""
+
+FONTS = "Arial, Helvetica, Liberation Sans, DejaVu Sans, Noto Sans, sans-serif"
+"""The first of them that is installed: not every program that draws SVG finds another one."""
+
 _PIXELS = 10
 """A little more than a letter takes at displaCy's size."""
 
+_CONTROLS = {n: 0x2400 + n for n in range(32)} | dict.fromkeys(
+    (*range(127, 160), 0xFFFE, 0xFFFF), 0xFFFD
+)
+_VISIBLE = {n: shown for n, shown in _CONTROLS.items() if chr(n) not in "\t\n\r"}
+"""What stands for the characters that XML can't hold or that can't be seen, one for one."""
+
 Edge = tuple[Span, Span, str]
 """From, to, label."""
+
+
+def trees_svg(doc: Doc) -> list[str]:
+    """A picture, <svg>, for each sentence with a dependency tree; parts of speech, or else tags,
+    stand below. Blank tokens are not drawn.
+    """
+    pictures = []
+    for sentence in _sentences(doc):
+        words = [token for token in sentence if not _is_blank(token)]
+        tags = [(_span(word.i, doc), word.pos_ or word.tag_) for word in words]
+        edges = [
+            (_span(word.head.i, doc), _span(word.i, doc), word.dep_)
+            for word in words
+            if word.dep and word.head.i != word.i
+        ]
+        if any(word.dep for word in words):
+            pictures.append(_svg(sentence, tags, edges))
+    return pictures
 
 
 def relations_svg(doc: Doc) -> list[str]:
@@ -81,6 +116,45 @@ def frames_svg(doc: Doc) -> list[str]:
     return pictures
 
 
+def entities_html(doc: Doc, spans_key: str | None = None) -> str:
+    """The text, <div>, with the entities marked: those of a span group, which may be nested, or
+    with None doc.ents.
+    """
+    entities = [
+        {
+            "start": entity.start_char,
+            "end": entity.end_char,
+            "start_token": entity.start,
+            "end_token": entity.end,
+            "label": escape(entity.label_),
+        }
+        for entity in entities_of(doc, spans_key)
+    ]
+    drawn = {
+        "text": visible(doc.text),
+        "tokens": [visible(token.text) for token in doc],
+        "settings": displacy.get_doc_settings(doc),
+    }
+    if spans_key is None:
+        return _drawn({**drawn, "ents": entities}, "ent")
+    return _drawn({**drawn, "spans": entities}, "span")
+
+
+def to_png(svg: str) -> bytes:
+    """The picture as a PNG file on white ground, twice as large.
+
+    Raises ImportError without resvg_py: pip install "spacy-biaffine[png]".
+    """
+    import resvg_py
+
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, background="white", zoom=2))
+
+
+def visible(text: str) -> str:
+    """The text with signs for its control characters, but for tabs and line ends; as long."""
+    return text.translate(_VISIBLE)
+
+
 def page(pictures: Iterable[str]) -> str:
     """One HTML page of pictures, one below the other."""
     content = "".join(TPL_FIGURE.format(content=picture) for picture in pictures)
@@ -101,6 +175,11 @@ def _sentences(doc: Doc) -> list[Span]:
     if doc.has_annotation("SENT_START"):
         return list(doc.sents)
     return [doc[:]] if len(doc) else []
+
+
+def _is_blank(token: Token) -> bool:
+    # token.is_space is not known where the vocab is no language's.
+    return not token.text.strip()
 
 
 def _span(token: int, doc: Doc) -> Span:
@@ -139,16 +218,26 @@ def _svg(sentence: Span, tags: Iterable[tuple[Span, str]], edges: Sequence[Edge]
         if ends[0] != ends[1]:
             direction = "right" if ends[0] < ends[1] else "left"
             low, high = sorted(ends)
-            arcs.append({"start": low, "end": high, "label": escape(label), "dir": direction})
+            arcs.append(
+                {"start": low, "end": high, "label": escape(visible(label)), "dir": direction}
+            )
     words = [
-        {"text": _shortened(tokens), "tag": escape(BETWEEN.join(below[place]))}
+        {"text": _shortened(tokens), "tag": escape(visible(BETWEEN.join(below[place])))}
         for place, tokens in texts.items()
     ]
     distance = _PIXELS * max(_width(text) for each in (*words, *arcs) for text in _shown(each))
-    options = {"distance": distance + 2 * _PIXELS, "offset_x": distance / 2 + _PIXELS}
-    picture: str = displacy.render(
-        {"words": words, "arcs": arcs}, "dep", jupyter=False, options=options, manual=True
-    )
+    options = {
+        "distance": distance + 2 * _PIXELS,
+        "offset_x": distance / 2 + _PIXELS,
+        "arrow_spacing": _PIXELS,
+        "font": FONTS,
+    }
+    settings = displacy.get_doc_settings(sentence.doc)
+    return _drawn({"words": words, "arcs": arcs, "settings": settings}, "dep", options)
+
+
+def _drawn(parsed: dict[str, Any], style: str, options: dict[str, Any] | None = None) -> str:
+    picture: str = displacy.render(parsed, style, jupyter=False, options=options or {}, manual=True)
     return picture.strip()
 
 
@@ -157,14 +246,18 @@ def _shown(drawn: dict[str, Any]) -> list[str]:
 
 
 def _shortened(tokens: Sequence[str]) -> str:
-    if len(tokens) <= MOST_TOKENS:
-        return "".join(tokens).strip()
-    return f"{''.join(tokens[:2]).strip()} … {tokens[-1].strip()}"
+    text = "".join(tokens).strip()
+    if len(tokens) > MOST_TOKENS:
+        text = f"{''.join(tokens[:2]).strip()} … {tokens[-1].strip()}"
+    if len(text) > MOST_LETTERS:
+        text = f"{text[: MOST_LETTERS // 2]}…{text[-MOST_LETTERS // 4 :]}"
+    return visible(text)
 
 
 def _width(text: str) -> int:
-    """In letters; those of East Asian scripts count twice. No word is narrower than five."""
-    return max(5, sum(1 + (east_asian_width(letter) in "WF") for letter in text))
+    """In letters; those of East Asian scripts count twice. No word is narrower than eight: an arc
+    from one to the next has room for a label."""
+    return max(8, sum(1 + (east_asian_width(letter) in "WF") for letter in text))
 
 
 def _places(sentence: Span, spans: Iterable[Span]) -> list[int]:
@@ -173,9 +266,10 @@ def _places(sentence: Span, spans: Iterable[Span]) -> list[int]:
     whole = [
         (start, end)
         for start, end in bounds
-        if sum(low < end and start < high for low, high in bounds) == 1
+        if end - start > 1 and sum(low < end and start < high for low, high in bounds) == 1
     ]
     joined = {token for start, end in whole for token in range(start + 1, end)}
+    joined |= {token.i for token in sentence[1:] if _is_blank(token)}
     places: list[int] = []
     for token in range(sentence.start, sentence.end):
         places.append((places[-1] if places else -1) + (token not in joined))

@@ -1,0 +1,172 @@
+"""``python -m spacy biaffine render``."""
+
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+STANDARD_INPUT = Path("-")
+
+
+class Layer(str, Enum):
+    """What can be drawn."""
+
+    trees = "trees"
+    entities = "entities"
+    relations = "relations"
+    graphs = "graphs"
+    frames = "frames"
+
+
+class Picture(str, Enum):
+    """File format."""
+
+    svg = "svg"
+    png = "png"
+
+
+def render(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="IN", help=".spacy file, CoNLL-U, or with --model a text, or -"),
+    ],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="NAME.html, NAME.svg, NAME.png, or a folder")
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="Pipeline: draw its annotation, not that of IN"),
+    ] = None,
+    layers: Annotated[
+        list[Layer] | None,
+        typer.Option("--layer", "-l", help="What to draw; by default all that is there"),
+    ] = None,
+    first: Annotated[int, typer.Option("--first", min=1, help="Draw so many Docs")] = 50,
+    form: Annotated[
+        Picture, typer.Option("--format", "-f", help="Kind of files in a folder")
+    ] = Picture.svg,
+) -> None:
+    """Draw trees, entities, relations, dependency graphs and frames.
+
+    NAME.html gets all pictures, a folder a file for each; NAME.svg and NAME.png are for a single
+    picture. Entities are marked text, which is always HTML.
+
+    Example: python -m spacy biaffine render dev.conllu trees.html --first 10
+
+    Example: echo "They can fish" | python -m spacy biaffine render - tree.png --layer trees --model
+    training/model-best
+    """
+    from wasabi import msg
+
+    try:
+        if target.suffix == ".png" or form is Picture.png:
+            _check_png()
+        docs = list(_docs(source, model, first + 1))
+        pictures = {
+            f"{number:04}-{layer.value}-{n}": picture
+            for number, doc in enumerate(docs[:first], 1)
+            for layer in layers or Layer
+            for n, picture in enumerate(_draw(doc, layer), 1)
+        }
+        if not pictures:
+            wanted = ", ".join(layer.value for layer in layers or Layer)
+            raise ValueError(f"{source} has nothing to draw: no {wanted}")
+        n_files = _write(pictures, target, form)
+    except (ValueError, OSError, ImportError) as error:
+        msg.fail(str(error), exits=1)
+    if len(docs) > first:
+        msg.warn(f"{source} has more Docs than were drawn. For more: --first {2 * first}")
+    files = "" if n_files == 1 else f" in {n_files} files"
+    msg.good(f"{target}: {len(pictures)} pictures{files}")
+
+
+def _check_png() -> None:
+    try:
+        import resvg_py  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f'{error}. PNG needs: pip install "spacy-biaffine[png]"') from None
+
+
+def _docs(source: Path, model: str | None, limit: int) -> "Iterator[Doc]":
+    import sys
+    from itertools import islice
+
+    import spacy
+    from spacy.vocab import Vocab
+
+    from ..formats.corpus import give
+    from ._docs import read_docs
+
+    is_text = source == STANDARD_INPUT or source.suffix == ".txt"
+    if model is None:
+        if is_text:
+            raise ValueError(f"{source} is a text: say which pipeline annotates it with --model")
+        yield from islice(read_docs(source, Vocab()), limit)
+        return
+    nlp = spacy.load(model)
+    if source == STANDARD_INPUT:
+        yield nlp(sys.stdin.read())
+    elif is_text:
+        yield nlp(source.read_text(encoding="utf8"))
+    else:
+        yield from nlp.pipe(give(doc, []) for doc in islice(read_docs(source, nlp.vocab), limit))
+
+
+def _draw(doc: "Doc", layer: Layer) -> list[str]:
+    from .. import render
+    from ..layers import entity_groups
+
+    if layer is Layer.entities:
+        keys = [None, *entity_groups(doc)] if doc.ents else entity_groups(doc)
+        return [render.entities_html(doc, key) for key in keys]
+    draw = {
+        Layer.trees: render.trees_svg,
+        Layer.relations: render.relations_svg,
+        Layer.graphs: render.dep_graph_svg,
+        Layer.frames: render.frames_svg,
+    }[layer]
+    return draw(doc)
+
+
+def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:
+    """Write them; returns the number of files. Raises ValueError where OUT can't take them."""
+    from ..render import page
+
+    if target.suffix == ".html":
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page(pictures.values()), encoding="utf8")
+        return 1
+    if target.suffix in (".svg", ".png"):
+        if len(pictures) > 1:
+            raise ValueError(
+                f"there are {len(pictures)} pictures, too many for {target}: name a folder or an "
+                f".html file, or choose with --layer and --first"
+            )
+        (picture,) = pictures.values()
+        if not picture.startswith("<svg"):
+            raise ValueError(f"entities are drawn as HTML: name an .html file, not {target}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write_picture(picture, target)
+        return 1
+    if target.suffix:
+        raise ValueError(f"{target}: wanted NAME.html, NAME.svg, NAME.png, or a folder")
+    target.mkdir(parents=True, exist_ok=True)
+    for name, picture in pictures.items():
+        suffix = form.value if picture.startswith("<svg") else "html"
+        _write_picture(picture, target / f"{name}.{suffix}")
+    return len(pictures)
+
+
+def _write_picture(picture: str, file: Path) -> None:
+    from ..render import page, to_png
+
+    if file.suffix == ".png":
+        file.write_bytes(to_png(picture))
+    else:
+        whole = page([picture]) if file.suffix == ".html" else picture
+        file.write_text(whole, encoding="utf8")

@@ -1,0 +1,54 @@
+"""``python -m spacy biaffine serve``."""
+
+from typing import Annotated
+
+import typer
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+MAX_REQUESTS = 64
+"""Requests at a time; others are told to come back later."""
+
+
+def serve(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder or name of a pipeline")],
+    port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port")] = 8000,
+    host: Annotated[
+        str, typer.Option("--host", help="Address; by default only this machine has access")
+    ] = LOOPBACK[0],
+    max_length: Annotated[
+        int, typer.Option("--max-length", min=1, help="Most characters of a text")
+    ] = 2000,
+) -> None:
+    """Show what a pipeline makes of a sentence, on a page in the browser.
+
+    Trees, roles, entities, relations, tags, and how sure the pipeline is of them. Ctrl+C ends it.
+
+    Example: python -m spacy biaffine serve training/model-best
+    """
+    from functools import partial
+
+    import spacy
+    from wasabi import msg
+
+    try:
+        import uvicorn
+
+        from ..serve.app import make_app
+    except ImportError as error:
+        msg.fail(f"{error}. The page needs: pip install 'spacy-biaffine[serve]'", exits=1)
+    try:
+        app = make_app(partial(spacy.load, model), max_length=max_length)
+    except (ValueError, OSError) as error:
+        msg.fail(str(error), exits=1)
+    if host not in LOOPBACK:
+        msg.warn(f"Whoever can reach {host} can use this page: it asks for no password.")
+    msg.good(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        server_header=False,
+        limit_concurrency=MAX_REQUESTS,
+    )

@@ -1,0 +1,46 @@
+"""A pipeline in a thread of its own."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..annotations import register_token_score
+
+T = TypeVar("T")
+
+
+class Worker(Generic[T]):
+    """Runs one pipeline in the one thread that has loaded it: neither spaCy's vocab nor Thinc's
+    choice of a device is shared between threads. Texts wait for each other.
+
+    load: gives the pipeline. Its components are told to keep their scores.
+    read: what is wanted of a Doc, which does not outlive the call, nor does what the vocab has
+        learned from it.
+    """
+
+    def __init__(self, load: Callable[[], Language], read: Callable[[Doc], T]) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
+        self._read = read
+        self.nlp = self._thread.submit(_loaded, load).result()
+
+    async def run(self, text: str) -> T:
+        """What `read` makes of the annotated text."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, text)
+
+    def _run(self, text: str) -> T:
+        with self.nlp.memory_zone():
+            return self._read(self.nlp(text))
+
+
+def _loaded(load: Callable[[], Language]) -> Language:
+    nlp = load()
+    for _, pipe in nlp.pipeline:
+        if hasattr(pipe, "store_scores"):
+            pipe.store_scores = True
+        if hasattr(pipe, "scores_name"):
+            register_token_score(pipe.scores_name)
+    return nlp
