@@ -24,12 +24,15 @@ Line = tuple[int, str]  # number in the file, from 1; text without its line end
 
 
 class ConlluError(ValueError):
-    """Input that is not valid CoNLL-U. ``reason`` is a short name to count by."""
+    """Input that is not valid CoNLL-U. ``reason`` is a short name to count by; ``block`` the
+    sentence as written, where `parse_sentences` left it out.
+    """
 
     def __init__(self, place: str, sent_id: str, reason: str, detail: str) -> None:
         where = f"{place}: sentence {sent_id}: " if sent_id else f"{place}: "
         super().__init__(f"{where}{detail}")
         self.reason = reason
+        self.block = ""
 
 
 @dataclass
@@ -43,6 +46,7 @@ class Sentence:
     others: list[tuple[int, str]]
     starts_doc: bool
     tail: list[str] = field(default_factory=list)  # comments after the last sentence of the file
+    place: str = ""  # FILE:LINE of its first line, where it was read from CoNLL-U
 
     @property
     def sent_id(self) -> str:
@@ -98,6 +102,7 @@ def parse_sentences(
         except ConlluError as error:
             if not skip_bad:
                 raise
+            error.block = "\n".join(text for _, text in block)
             report.skipped[error.reason] += 1
             report.errors.append(error)
             # The next good sentence still begins a new document.
@@ -190,7 +195,7 @@ def _parse_block(block: list[Line], name: str) -> Sentence:
     if problem is not None:
         raise fail(numbers[problem.word], problem.reason, problem.detail)
     starts_doc = any(_NEWDOC.match(comment) for comment in comments)
-    return Sentence(comments, words, others, starts_doc)
+    return Sentence(comments, words, others, starts_doc, place=f"{name}:{block[0][0]}")
 
 
 def _range_fits(match: re.Match[str], n_words: int, range_end: int) -> bool:

@@ -2,7 +2,13 @@
 
 from .entities_columns import Columns, read_columns
 from .entities_docs import Offsets, by_character
-from .entities_json import cluener_offsets, offsets_of, read_entities_json, write_entities_json
+from .entities_json import (
+    cluener_offsets,
+    entities_record,
+    offsets_of,
+    read_entities_json,
+    write_entities_json,
+)
 from .entities_report import EntityError, EntityReport
 
 __all__ = [
@@ -12,6 +18,7 @@ __all__ = [
     "Offsets",
     "by_character",
     "cluener_offsets",
+    "entities_record",
     "offsets_of",
     "read_columns",
     "read_entities_json",

@@ -85,15 +85,19 @@ def write_entities_json(docs: Iterable[Doc], path: Path, *, spans_key: str | Non
     count = 0
     with path.open("w", encoding="utf8", newline="\n") as file:
         for doc in docs:
-            record: Record = {"text": doc.text}
-            if has_entities(doc, spans_key):
-                record["entities"] = [
-                    [span.start_char, span.end_char, span.label_]
-                    for span in entities_of(doc, spans_key)
-                ]
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            file.write(json.dumps(entities_record(doc, spans_key), ensure_ascii=False) + "\n")
             count += 1
     return count
+
+
+def entities_record(doc: Doc, spans_key: str | None = None) -> Record:
+    """A Doc in the form of `offsets_of`; without annotation, text alone."""
+    record: Record = {"text": doc.text}
+    if has_entities(doc, spans_key):
+        record["entities"] = [
+            [span.start_char, span.end_char, span.label_] for span in entities_of(doc, spans_key)
+        ]
+    return record
 
 
 def _record(place: str, line: str) -> Record:

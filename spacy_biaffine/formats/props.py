@@ -11,7 +11,7 @@ from .props_docs import docs_of_props, frames_of_words
 from .props_read import Block, PropSentence, PropsError, PropsReport, read_blocks
 from .props_spans import EWT_PROPBANK, SpanColumns, parse_span_block
 from .props_words import parse_conll09_block, parse_up_block
-from .props_write import write_conll05, write_conll09
+from .props_write import to_conll05, to_conll09, write_conll05, write_conll09
 
 __all__ = [
     "EWT_PROPBANK",
@@ -23,6 +23,8 @@ __all__ = [
     "frames_of_words",
     "read_props",
     "span_columns",
+    "to_conll05",
+    "to_conll09",
     "universal_propositions",
     "write_conll05",
     "write_conll09",

@@ -29,7 +29,7 @@ def write_conll05(docs: Iterable[Doc], path: Path) -> int:
     Raises ValueError for predicates and arguments that brackets can't show, and where the Docs hold
     no sentence; the file is then as it was.
     """
-    return _write(docs, path, _conll05_rows)
+    return _write(docs, path, to_conll05)
 
 
 def write_conll09(docs: Iterable[Doc], path: Path) -> int:
@@ -38,29 +38,43 @@ def write_conll09(docs: Iterable[Doc], path: Path) -> int:
     Annotated and predicted columns are the same. A role stands on the word of each of its spans
     whose head lies outside of the span. Raises ValueError as `write_conll05`.
     """
-    return _write(docs, path, _conll09_rows)
+    return _write(docs, path, to_conll09)
 
 
-def _write(
-    docs: Iterable[Doc], path: Path, rows_of: Callable[[list[Token], list[Frame]], list[list[str]]]
-) -> int:
+def to_conll05(doc: Doc) -> str:
+    """A Doc as `write_conll05` writes it, '' if it has no words. Raises ValueError as there."""
+    return _text(doc, _conll05_rows)
+
+
+def to_conll09(doc: Doc) -> str:
+    """A Doc as `write_conll09` writes it, '' if it has no words. Raises ValueError as there."""
+    return _text(doc, _conll09_rows)
+
+
+def _write(docs: Iterable[Doc], path: Path, text_of: Callable[[Doc], str]) -> int:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
     n_sentences = 0
     try:
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
             for doc in docs:
-                for words, frames in _sentences(doc):
-                    n_sentences += 1
-                    for row in rows_of(words, frames):
-                        file.write("\t".join(row) + "\n")
-                    file.write("\n")
+                text = text_of(doc)
+                n_sentences += text.count("\n\n")
+                file.write(text)
         if not n_sentences:
             raise ValueError(f"no sentences to write to {path}")
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
     return n_sentences
+
+
+def _text(doc: Doc, rows_of: Callable[[list[Token], list[Frame]], list[list[str]]]) -> str:
+    lines = []
+    for words, frames in _sentences(doc):
+        lines += ["\t".join(row) for row in rows_of(words, frames)]
+        lines.append("")
+    return "".join(line + "\n" for line in lines)
 
 
 def _sentences(doc: Doc) -> Iterator[tuple[list[Token], list[Frame]]]:

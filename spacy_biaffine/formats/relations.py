@@ -6,7 +6,7 @@ from .relations_docs import ENTITIES, RelationReport, identifier_of
 from .relations_enhanced import set_enhanced
 from .relations_graph import read_token_graphs
 from .relations_scierc import read_scierc
-from .relations_spert import read_spert, write_spert
+from .relations_spert import read_spert, spert_record, write_spert
 
 __all__ = [
     "ENTITIES",
@@ -19,5 +19,6 @@ __all__ = [
     "read_spert",
     "read_token_graphs",
     "set_enhanced",
+    "spert_record",
     "write_spert",
 ]

@@ -100,24 +100,25 @@ def _entity_at(entities: list[Span], at: Any, place: str) -> Span:
 
 
 def write_spert(docs: Iterable[Doc], path: Path, *, spans_key: str = ENTITIES) -> int:
-    """Write Docs as an array, an object a line; returns how many.
-
-    Entities are those of the group, or of doc.ents where there is none, and all that relations
-    name. An object has no "relations" where a Doc is not annotated with them.
-    """
+    """Write Docs as an array, an object a line, by `spert_record`; returns how many."""
     count = 0
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf8", newline="\n") as file:
         file.write("[")
         for doc in docs:
             file.write(",\n" if count else "\n")
-            file.write(json.dumps(_record(doc, spans_key), ensure_ascii=False))
+            file.write(json.dumps(spert_record(doc, spans_key), ensure_ascii=False))
             count += 1
         file.write("\n]\n")
     return count
 
 
-def _record(doc: Doc, spans_key: str) -> dict[str, Any]:
+def spert_record(doc: Doc, spans_key: str = ENTITIES) -> dict[str, Any]:
+    """A Doc as an object of SpERT's JSON.
+
+    Entities are those of the group, or of doc.ents where there is none, and all that relations
+    name. There is no "relations" where the Doc is not annotated with them.
+    """
     relations = doc._.relations
     named = [span for each in relations for span in (each.head, each.tail)]
     spans = [*entities_of(doc, spans_key if spans_key in doc.spans else None), *named]

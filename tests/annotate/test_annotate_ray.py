@@ -1,0 +1,75 @@
+"""Annotating on a Ray cluster of two nodes of this machine, one of which dies in the middle."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+
+from spacy_biaffine.annotate.run import annotate
+from spacy_biaffine.annotate.worker import Job
+
+pytest.importorskip("ray")
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A head node with one CPU, and room for more."""
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    # Else Ray takes 127.0.0.1 for another of this machine's addresses, which may be closed.
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    own = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False}
+    started = Cluster(initialize_head=True, head_node_args=own)
+    yield started
+    started.shutdown()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_each_shard_counts_once_when_a_node_dies(model: Path, tmp_path: Path, cluster: Any) -> None:
+    from spacy_biaffine.annotate.on_ray import run_on_ray
+
+    node = cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    texts = [f"Letter {number} came. Nobody slept." for number in range(600)]
+    source.write_text("".join(json.dumps({"id": n, "text": t}) + "\n" for n, t in enumerate(texts)))
+    counts: list[int] = []
+
+    def told(records: int) -> None:
+        counts.append(records)
+        if len(counts) == 5:
+            cluster.remove_node(node, allow_graceful=False)
+
+    job = Job(str(model), "entities", None, None, -1)
+    run = run_on_ray(cluster.address)
+    annotate(job, [source], target, run, shard_size=20, told=told)
+    assert counts == [20] * 30
+    found = [json.loads(line) for line in target.open()]
+    assert [(each["id"], each["text"]) for each in found] == list(enumerate(texts))
+
+
+@pytest.mark.slow
+def test_what_fails_on_a_node_is_told(tmp_path: Path, cluster: Any) -> None:
+    (tmp_path / "config.cfg").write_text("[nothing]")
+    (tmp_path / "in.txt").write_text("One.\n")
+    command = [sys.executable, "-m", "spacy", "biaffine", "annotate"]
+    command += [str(tmp_path), str(tmp_path / "in.txt"), str(tmp_path / "out.jsonl")]
+    command += ["--ray", cluster.address]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1
+    output = " ".join(done.stdout.split())
+    assert "on a node" in output and "can't be loaded" in output
