@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import srsly
+from spacy.language import DEFAULT_CONFIG_PATH
+from spacy.util import load_config
 from thinc.api import Config
 
 KEYS = ("name", "config", "vars", "overrides", "axes", "metrics", "report")
@@ -203,10 +205,13 @@ def override(config: dict[str, Any], dotted: str, value: Any) -> None:
 
 
 def _hash(config: Config) -> str:
-    """12 hex digits. The logger is left out: runs of a grid have their own."""
-    training = {k: v for k, v in config.get("training", {}).items() if k != "logger"}
-    text = json.dumps({**config, "training": training}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    """12 hex digits, the same whether or not the config spells out spaCy's defaults.
+
+    The logger is left out: runs of a grid have their own.
+    """
+    full = load_config(DEFAULT_CONFIG_PATH, interpolate=False).merge(config)
+    full["training"].pop("logger", None)
+    return hashlib.sha256(json.dumps(full, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _check_unique(path: Path, cells: list[Cell]) -> None:

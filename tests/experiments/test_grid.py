@@ -54,6 +54,15 @@ def test_key_stays_when_axes_are_named_otherwise(tmp_path: Path) -> None:
     assert {cell.key for cell in load(tmp_path, content).cells} == keys
 
 
+def test_key_stays_when_defaults_are_spelled_out(tmp_path: Path) -> None:
+    content = tiny_grid()
+    keys = {cell.key for cell in load(tmp_path, content).cells}
+    content["overrides"] |= {"training.max_epochs": 0, "nlp.disabled": []}
+    assert {cell.key for cell in load(tmp_path, content).cells} == keys
+    content["overrides"]["training.max_epochs"] = 1
+    assert {cell.key for cell in load(tmp_path, content).cells}.isdisjoint(keys)
+
+
 def test_bundles_replace_whole_sections(tmp_path: Path) -> None:
     content = tiny_grid()
     encoder = {"@architectures": "spacy.Tok2VecListener.v1", "width": 8}
