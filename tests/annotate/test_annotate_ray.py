@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 import spacy
 
-from spacy_biaffine.annotate.run import annotate
-from spacy_biaffine.annotate.worker import Job
-
 pytest.importorskip("ray")
 
 
@@ -39,25 +36,47 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+# In a process of its own: Ray reads the environment of the fixture when it is imported.
+DRIVER = """
+import json, sys
+from pathlib import Path
+from spacy_biaffine.annotate.on_ray import run_on_ray
+from spacy_biaffine.annotate.run import annotate
+from spacy_biaffine.annotate.worker import Job
+
+model, source, target, address = sys.argv[1:]
+counts = []
+
+def told(records):
+    counts.append(records)
+    if len(counts) == 5:
+        print("five shards", flush=True)
+        sys.stdin.readline()
+
+job = Job(model, "entities", None, None, -1)
+annotate(job, [Path(source)], Path(target), run_on_ray(address), shard_size=20, told=told)
+Path(target + ".counts").write_text(json.dumps(counts))
+"""
+
+
 @pytest.mark.slow
 def test_each_shard_counts_once_when_a_node_dies(model: Path, tmp_path: Path, cluster: Any) -> None:
-    from spacy_biaffine.annotate.on_ray import run_on_ray
-
     node = cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     texts = [f"Letter {number} came. Nobody slept." for number in range(600)]
     source.write_text("".join(json.dumps({"id": n, "text": t}) + "\n" for n, t in enumerate(texts)))
-    counts: list[int] = []
-
-    def told(records: int) -> None:
-        counts.append(records)
-        if len(counts) == 5:
-            cluster.remove_node(node, allow_graceful=False)
-
-    job = Job(str(model), "entities", None, None, -1)
-    run = run_on_ray(cluster.address)
-    annotate(job, [source], target, run, shard_size=20, told=told)
-    assert counts == [20] * 30
+    process = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(model), str(source), str(target), cluster.address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "five shards\n"
+    cluster.remove_node(node, allow_graceful=False)
+    process.communicate("go on\n", timeout=600)
+    assert process.returncode == 0
+    assert json.loads((tmp_path / "out.jsonl.counts").read_text()) == [20] * 30
     found = [json.loads(line) for line in target.open()]
     assert [(each["id"], each["text"]) for each in found] == list(enumerate(texts))
 
