@@ -179,7 +179,8 @@ def _forward(model: Model, inputs: Sentences, is_train: bool) -> tuple[list[Scor
     set_module_dropout(shim.module, model.attrs["dropout_rate"])
     flat = xp2torch(model.ops.flatten(inputs.vectors), requires_grad=is_train, device=shim.device)
     groups = list(_by_area(inputs.cuts))
-    batches = [_pad(flat, inputs.features, tokens) for tokens in groups]
+    with_padding = nn.functional.pad(flat, (0, 0, 0, 1))
+    batches = [_batch(with_padding, inputs.features, tokens) for tokens in groups]
     if not is_train:
         scores = shim.predict_batches(batches, model.attrs["predict_options"])
         return _scored(groups, scores), _no_backprop
@@ -226,15 +227,16 @@ def _padded_numbers(cuts: list[Ints]) -> Ints:
     return tokens
 
 
-def _pad(flat: Tensor, features: Mapping[str, Ints], tokens: Ints) -> SentenceBatch:
-    """Gather the tokens' vectors and features; number -1 reads the padding put at the end."""
-    at = torch.from_numpy(tokens).to(flat.device)
+def _batch(flat: Tensor, features: Mapping[str, Ints], tokens: Ints) -> SentenceBatch:
+    """Gather the tokens' vectors and features; number -1 reads the zeros at the end of flat."""
+    device, is_word = flat.device, tokens >= 0
+    rows = torch.from_numpy(tokens % len(flat)).to(device)
     return SentenceBatch(
-        x=nn.functional.pad(flat, (0, 0, 0, 1))[at],
-        mask=at >= 0,
-        lengths=torch.from_numpy((tokens >= 0).sum(axis=1)),
+        x=flat.index_select(0, rows.flatten()).view(*tokens.shape, -1),
+        mask=torch.from_numpy(is_word).to(device),
+        lengths=torch.from_numpy(is_word.sum(axis=1)),
         features={
-            name: torch.from_numpy(_with_padding(values)[tokens]).to(flat.device)
+            name: torch.from_numpy(_with_padding(values)[tokens]).to(device)
             for name, values in features.items()
         },
     )
