@@ -54,9 +54,11 @@ def empty_files(folder: Path, *names: str) -> Path:
         ("tagger", ["labels of the target 'tag'"], False),
         ("ner", ["entities in doc.ents"], True),
         ("ner_frozen", ["entities in doc.spans['sc']"], True),
-        ("graph_relations", ["entities in doc.ents", "relations"], True),
+        ("graph", ["entities in doc.ents", "relations"], True),
+        ("graph_frozen", ["entities in doc.ents", "relations"], True),
         ("graph_enhanced", ["dependency graphs"], True),
         ("srl", ["frames of semantic roles"], True),
+        ("srl_frozen", ["frames of semantic roles"], True),
     ],
 )
 def test_a_config_says_what_is_learned(name: str, golds: list[str], reads_layers: bool) -> None:
@@ -108,7 +110,7 @@ def test_layers_count_all_words() -> None:
     ("form", "name", "converter"),
     [
         ("columns --levels 2", "ner_frozen", "convert-entities"),
-        ("scierc --related-sentences", "graph_relations", "convert-relations"),
+        ("scierc --related-sentences", "graph_frozen", "convert-relations"),
         ("propbank --skip-auxiliaries", "srl", "convert-roles"),
         ("conll09", "parser", "convert-roles"),
     ],
@@ -154,9 +156,9 @@ def test_places_of_what_is_made() -> None:
     assert parser.package_name("") == "sampler"
     assert parser.package_name("en_news-2") == "news_2"
     assert parser.wheel("", "0.1.0").name == "en_sampler-0.1.0-py3-none-any.whl"
-    relations = place_of(TREEBANK, "graph_relations")
-    assert relations.corpus == Path("corpus/treebank/graph_relations")
-    assert relations.package_name("") == "sampler_graph_relations"
+    relations = place_of(TREEBANK, "graph_frozen")
+    assert relations.corpus == Path("corpus/treebank/graph_frozen")
+    assert relations.package_name("") == "sampler_graph_frozen"
     assert relations.lang == "en"
 
 
@@ -193,7 +195,7 @@ def test_docs_that_are_converted_already(doc: Doc, tmp_path: Path) -> None:
     assert source.commands(Path("corpus"), "en") == []
 
 
-@pytest.mark.parametrize("name", ["ner", "graph_relations"])
+@pytest.mark.parametrize("name", ["ner", "graph_frozen"])
 def test_a_corpus_with_the_annotation(name: str, doc: Doc, tmp_path: Path) -> None:
     Learned(config(name)).check_corpus([saved(doc, tmp_path / "train.spacy")], "en")
 
