@@ -15,4 +15,7 @@ OF_KIND = {
 }
 """Types of the corpora that this package reads, by the type of OntoNotes whose color they take."""
 
-COLORS = {name: DEFAULT_LABEL_COLORS[known] for known, names in OF_KIND.items() for name in names}
+
+def colors() -> dict[str, str]:
+    """Color by type, as displaCy asks for it."""
+    return {name: DEFAULT_LABEL_COLORS[known] for known, names in OF_KIND.items() for name in names}

@@ -19,7 +19,7 @@ from spacy_biaffine.gold import tree_targets
 from spacy_biaffine.models.parser_model import ParserScores
 from spacy_biaffine.models.torch_layer import Scored
 from spacy_biaffine.nn.parser import ArcScores
-from spacy_biaffine.nn.splitter import StartScores
+from spacy_biaffine.nn.splitter import SentenceSplitter, StartScores
 from spacy_biaffine.pipeline.parser import NormBiaffineParser, parser_loss
 from spacy_biaffine.types import Parse, ParserInput
 
@@ -253,6 +253,11 @@ def test_equal_words_are_cut_into_few_sentences():
     doc = nlp(long_doc(nlp, 400, given=False, equal=True))
     assert max(len(sent) for sent in doc.sents) <= 50
     assert len(list(doc.sents)) <= 20
+    # Beyond what the splitter sees of the edges, all are as long as they may be.
+    edge = sum(SentenceSplitter.distances)
+    inner = [len(sent) for sent in doc.sents if edge <= sent.start and sent.end <= 400 - edge]
+    assert len(inner) >= 6
+    assert set(inner) == {50}
 
 
 def test_training_on_a_long_sentence(short_nlp):

@@ -2,9 +2,8 @@
 
 from io import StringIO
 
-import pytest
 import spacy
-from factories import FACTORIES, bare, examples_of, gold_docs, train
+from factories import bare, examples_of, gold_docs, train
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train as train_loop
 from thinc.api import Config
@@ -51,7 +50,6 @@ discard_oversize = false
 """
 
 
-@pytest.mark.parametrize("factory", FACTORIES, ids=lambda factory: f"{factory.name}-{factory.kind}")
 def test_nothing_learned_is_lost(factory, tmp_path):
     nlp = factory.make()
     first = train(nlp, 1)
