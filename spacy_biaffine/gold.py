@@ -50,6 +50,12 @@ def sentences_of(docs: Sequence[Doc]) -> list[Ints]:
     return [cut for words in words_of(docs) for cut in cut_by_number(words, numbers[words])]
 
 
+def sentence_parts(docs: Sequence[Doc], max_length: int) -> list[Ints]:
+    """The words that are parsed together: sentences that are marked on Docs, or else whole Docs, in
+    parts of at most max_length words."""
+    return [part for words in sentences_of(docs) for part in cut_overlong(words, max_length)]
+
+
 def label_of(token: Token, target: str) -> str:
     """What stands on a token: its tag, pos, morph or _.NAME; "" where nothing does and on blanks.
 

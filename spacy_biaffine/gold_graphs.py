@@ -12,8 +12,7 @@ from spacy.util import filter_spans
 
 from .annotations import entities_of, has_entities
 from .decode.bioes import bioes_labels, tags_of_spans
-from .decode.sentences import cut_overlong
-from .gold import partners, same_tokens, sentences_of
+from .gold import partners, same_tokens
 from .graphs import DEP_GRAPH, RELATIONS, ROOT, has_graph
 from .types import Ints
 
@@ -44,12 +43,6 @@ class GraphTargets:
     labels: Ints
     known: NDArray[np.bool_]
     tags: Ints
-
-
-def sentence_parts(docs: Sequence[Doc], max_length: int) -> list[Ints]:
-    """The words that are parsed together: sentences that are marked on Docs, or else whole Docs, in
-    parts of at most max_length words."""
-    return [part for words in sentences_of(docs) for part in cut_overlong(words, max_length)]
 
 
 def anchors_of(entities: Iterable[Span]) -> dict[int, Span]:

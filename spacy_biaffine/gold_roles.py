@@ -11,8 +11,7 @@ from spacy.training import Example
 from spacy.training.alignment_array import AlignmentArray
 
 from .decode.pieces import labels_of_pieces
-from .gold import same_tokens
-from .gold_graphs import sentence_parts
+from .gold import same_tokens, sentence_parts
 from .graphs import FRAMES, Frame, has_graph
 from .types import Ints, RoleTargets
 

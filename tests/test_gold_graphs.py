@@ -7,6 +7,7 @@ from factories import bare
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from spacy_biaffine.gold import sentence_parts
 from spacy_biaffine.gold_graphs import (
     GoldGraph,
     anchors_of,
@@ -15,7 +16,6 @@ from spacy_biaffine.gold_graphs import (
     graph_targets,
     relation_graph,
     relation_labels,
-    sentence_parts,
     token_graph,
 )
 from spacy_biaffine.graphs import Arc, Relation, set_arcs, set_relations

@@ -8,10 +8,10 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..nn.graph_parser import GraphArcs
-from ..types import DocEncoder, GraphInput, ParsedGraph, Sentences
+from ..types import DocEncoder, GraphInput, ParsedGraph
 from .arc_heads import ArcHead
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module, initialized_width
+from .torch_layer import Scored, build_module, initialized_width, score_sentences
 
 Gradients = list[tuple[Any, ...]]
 
@@ -59,12 +59,13 @@ def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
 def _forward(
     model: Model, inputs: GraphInput, is_train: bool
 ) -> tuple[Any, Callable[[Gradients], list[Doc]]]:
-    vectors, backprop_vectors = model.get_ref("tok2vec")(inputs.docs, is_train)
-    sentences = Sentences(vectors, inputs.cuts, inputs.features)
-    batches, backprop_scores = model.get_ref("parser")(sentences, is_train)
+    encoder, layer = model.get_ref("tok2vec"), model.get_ref("parser")
+    batches, backprop = score_sentences(
+        encoder, layer, inputs.docs, inputs.cuts, inputs.features, is_train
+    )
     if not is_train:
         return graphs_of_docs(batches, [len(doc) for doc in inputs.docs]), lambda gradients: []
-    return batches, lambda gradients: backprop_vectors(backprop_scores(gradients))
+    return batches, backprop
 
 
 def graphs_of_docs(

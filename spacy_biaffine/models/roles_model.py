@@ -10,9 +10,9 @@ from thinc.api import Model
 
 from ..decode.roles import choose_arguments
 from ..nn.roles import FoundRoles, Pruning, RoleLabeller
-from ..types import DocEncoder, FoundFrame, RoleInput, Sentences
+from ..types import DocEncoder, FoundFrame, RoleInput
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module, initialized_width, torch_layer
+from .torch_layer import Scored, build_module, initialized_width, score_sentences, torch_layer
 
 Gradients = list[tuple[Any, ...]]
 
@@ -90,12 +90,13 @@ def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
 def _forward(
     model: Model, inputs: RoleInput, is_train: bool
 ) -> tuple[Any, Callable[[Gradients], list[Doc]]]:
-    vectors, backprop_vectors = model.get_ref("tok2vec")(inputs.docs, is_train)
-    sentences = Sentences(vectors, inputs.cuts, inputs.features)
-    batches, backprop_scores = model.get_ref("labeller")(sentences, is_train)
+    encoder, layer = model.get_ref("tok2vec"), model.get_ref("labeller")
+    batches, backprop = score_sentences(
+        encoder, layer, inputs.docs, inputs.cuts, inputs.features, is_train
+    )
     if not is_train:
         return frames_of_docs(batches, inputs.docs), lambda gradients: []
-    return batches, lambda gradients: backprop_vectors(backprop_scores(gradients))
+    return batches, backprop
 
 
 def frames_of_docs(batches: list[Scored[FoundRoles]], docs: list[Doc]) -> list[list[FoundFrame]]:

@@ -8,9 +8,9 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..nn.global_pointer import FoundSpans
-from ..types import DocEncoder, Floats, Ints, LabelledSpans, Sentences, SpanInput
+from ..types import DocEncoder, Floats, Ints, LabelledSpans, SpanInput
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module, initialized_width
+from .torch_layer import Scored, build_module, initialized_width, score_sentences
 
 Gradients = list[tuple[Any, ...]]
 
@@ -45,12 +45,11 @@ def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
 def _forward(
     model: Model, inputs: SpanInput, is_train: bool
 ) -> tuple[Any, Callable[[Gradients], list[Doc]]]:
-    vectors, backprop_vectors = model.get_ref("tok2vec")(inputs.docs, is_train)
-    sentences = Sentences(vectors, inputs.windows, {})
-    batches, backprop_scores = model.get_ref("pointer")(sentences, is_train)
+    encoder, layer = model.get_ref("tok2vec"), model.get_ref("pointer")
+    batches, backprop = score_sentences(encoder, layer, inputs.docs, inputs.windows, {}, is_train)
     if not is_train:
         return spans_of_docs(batches, [len(doc) for doc in inputs.docs]), lambda gradients: []
-    return batches, lambda gradients: backprop_vectors(backprop_scores(gradients))
+    return batches, backprop
 
 
 def spans_of_docs(batches: list[Scored[FoundSpans]], lengths: list[int]) -> list[LabelledSpans]:

@@ -10,8 +10,8 @@ from thinc.api import Model, xp2torch
 
 from ..gold import sentences_of
 from ..nn.label_attention import LabelAttentionNetwork, LabelScores
-from ..types import DocEncoder, Floats, SentenceBatch, Sentences, Tags
-from .torch_layer import Scored, build_module, initialized_width
+from ..types import DocEncoder, Floats, SentenceBatch, Tags
+from .torch_layer import Scored, build_module, initialized_width, score_sentences
 
 Gradients = list[tuple[Any, ...]]
 
@@ -42,14 +42,8 @@ def _init(model: Model, X: list[Doc], Y: Any = None) -> None:
 def _forward(
     model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Scored[LabelScores]], Callable[[Gradients], list[Doc]]]:
-    vectors, backprop_vectors = model.get_ref("tok2vec")(docs, is_train)
-    sentences = Sentences(vectors, sentences_of(docs), {})
-    scores, backprop_scores = model.get_ref("network")(sentences, is_train)
-
-    def backprop(gradients: Gradients) -> list[Doc]:
-        return backprop_vectors(backprop_scores(gradients))
-
-    return scores, backprop
+    encoder, layer = model.get_ref("tok2vec"), model.get_ref("network")
+    return score_sentences(encoder, layer, docs, sentences_of(docs), {}, is_train)
 
 
 def tags_of(

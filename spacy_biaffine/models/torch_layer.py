@@ -78,6 +78,20 @@ def initialized_width(tok2vec: DocEncoder, docs: list[Doc]) -> int:
     return tok2vec.get_dim("nO") if tok2vec.has_dim("nO") else tok2vec.predict(docs)[0].shape[1]
 
 
+def score_sentences(
+    tok2vec: DocEncoder,
+    layer: Model[Sentences, list[Scored[Any]]],
+    docs: list[Doc],
+    cuts: list[Ints],
+    features: Mapping[str, Ints],
+    is_train: bool,
+) -> tuple[list[Scored[Any]], Callable[[list[tuple[Any, ...]]], list[Doc]]]:
+    """The layer's scores of sentences of some Docs, and a callback that takes their gradients."""
+    vectors, backprop_vectors = tok2vec(docs, is_train)
+    batches, backprop_scores = layer(Sentences(vectors, cuts, features), is_train)
+    return batches, lambda gradients: backprop_vectors(backprop_scores(gradients))
+
+
 class LazyShim(PyTorchShim):
     """A torch module that is made late, and saved with the sizes that it was made from."""
 

@@ -18,6 +18,16 @@ from ..models.trees import show_trees
 
 Scorer = Callable[..., dict[str, Any]]
 
+SMALL_ENCODER = """@architectures = "spacy.HashEmbedCNN.v2"
+pretrained_vectors = null
+width = 96
+depth = 4
+embed_size = 2000
+window_size = 1
+maxout_pieces = 3
+subword_features = true"""
+"""What an encoder is by default: no pretrained weights, small."""
+
 
 class StructuredPipe(TrainablePipe):
     """A trainable component with a fixed set of labels.

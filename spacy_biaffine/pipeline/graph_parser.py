@@ -12,16 +12,17 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..gold_graphs import GraphTargets, graph_targets, sentence_parts
+from ..gold import sentence_parts
+from ..gold_graphs import GraphTargets, graph_targets
 from ..losses import count_known, cross_entropy, on_device, targets_at, with_gradient
 from ..models.arc_heads import ArcHead
 from ..models.torch_layer import Scored
 from ..nn.graph_parser import GraphScores
 from ..types import GraphInput, Ints, ParsedGraph
-from .base import Scorer, StructuredPipe
+from .base import SMALL_ENCODER, Scorer, StructuredPipe
 from .graph_kinds import FoundArc, GraphKind
 
-DEFAULT_CONFIG = """
+DEFAULT_CONFIG = f"""
 [graph]
 @misc = "spacy-biaffine.EntityGraph.v1"
 
@@ -38,14 +39,7 @@ label_size = 64
 @misc = "spacy-biaffine.GraphArcs.v1"
 
 [model.tok2vec]
-@architectures = "spacy.HashEmbedCNN.v2"
-pretrained_vectors = null
-width = 96
-depth = 4
-embed_size = 2000
-window_size = 1
-maxout_pieces = 3
-subword_features = true
+{SMALL_ENCODER}
 """
 
 

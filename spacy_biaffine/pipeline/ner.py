@@ -18,9 +18,9 @@ from ..losses import span_cross_entropy, with_gradient
 from ..models.torch_layer import Scored
 from ..nn.global_pointer import SpanScores
 from ..types import Ints, LabelledSpans, SpanInput
-from .base import Scorer, StructuredPipe
+from .base import SMALL_ENCODER, Scorer, StructuredPipe
 
-DEFAULT_MODEL = """
+DEFAULT_MODEL = f"""
 [model]
 @architectures = "spacy-biaffine.GlobalPointer.v1"
 lstm_layers = 1
@@ -28,14 +28,7 @@ lstm_hidden = 128
 head_size = 64
 
 [model.tok2vec]
-@architectures = "spacy.HashEmbedCNN.v2"
-pretrained_vectors = null
-width = 96
-depth = 4
-embed_size = 2000
-window_size = 1
-maxout_pieces = 3
-subword_features = true
+{SMALL_ENCODER}
 """
 
 

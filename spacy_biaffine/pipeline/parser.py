@@ -28,9 +28,9 @@ from ..models.parser_model import ParserScores
 from ..nn.parser import ArcScores
 from ..nn.splitter import StartScores
 from ..types import Ints, Parse, ParserInput
-from .base import Scorer, StructuredPipe
+from .base import SMALL_ENCODER, Scorer, StructuredPipe
 
-DEFAULT_MODEL = """
+DEFAULT_MODEL = f"""
 [model]
 @architectures = "spacy-biaffine.NormBiaffineParser.v1"
 lstm_layers = 1
@@ -39,14 +39,7 @@ arc_size = 128
 label_size = 64
 
 [model.tok2vec]
-@architectures = "spacy.HashEmbedCNN.v2"
-pretrained_vectors = null
-width = 96
-depth = 4
-embed_size = 2000
-window_size = 1
-maxout_pieces = 3
-subword_features = true
+{SMALL_ENCODER}
 """
 
 JOINT = "dep"

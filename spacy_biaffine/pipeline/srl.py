@@ -12,16 +12,16 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..decode.pieces import join_pieces
-from ..gold_graphs import sentence_parts
+from ..gold import sentence_parts
 from ..gold_roles import frames_in_tokens, role_labels, role_targets
 from ..graphs import Frame, Role, set_frames
 from ..losses import IGNORED
 from ..senses import SenseCounts, Senses, lemma_of
 from ..types import FoundFrame, Ints, RoleInput, RoleTargets
-from .base import Scorer, StructuredPipe
+from .base import SMALL_ENCODER, Scorer, StructuredPipe
 from .role_loss import last_words, padded_rows, role_loss
 
-DEFAULT_MODEL = """
+DEFAULT_MODEL = f"""
 [model]
 @architectures = "spacy-biaffine.SyntaxSRL.v1"
 span_size = 128
@@ -34,14 +34,7 @@ layers = 2
 heads = 4
 
 [model.tok2vec.tok2vec]
-@architectures = "spacy.HashEmbedCNN.v2"
-pretrained_vectors = null
-width = 96
-depth = 4
-embed_size = 2000
-window_size = 1
-maxout_pieces = 3
-subword_features = true
+{SMALL_ENCODER}
 """
 
 
