@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ._options import MaxDocs, SkipBad
+
 if TYPE_CHECKING:
     from ..formats.convert import Summary
 
@@ -35,17 +37,12 @@ def convert(
             "--merge-mwt", help="One token for each multiword token: the text is as written"
         ),
     ] = False,
-    skip_bad: Annotated[
-        bool,
-        typer.Option("--skip-bad", help="Leave out sentences that are not valid, and list them"),
-    ] = False,
+    skip_bad: SkipBad = False,
     lang: Annotated[
         str | None,
         typer.Option("--lang", "-l", help="Language code; by default from the file name, else xx"),
     ] = None,
-    max_docs: Annotated[
-        int, typer.Option("--max-docs", min=1, help="Docs to a file; more make a folder of shards")
-    ] = 100_000,
+    max_docs: MaxDocs = 100_000,
     to: Annotated[
         Format | None, typer.Option("--to", help="What to write; by default as the file names say")
     ] = None,
@@ -58,19 +55,16 @@ def convert(
 
     Back: python -m spacy biaffine convert corpus/dev.spacy dev.conllu
     """
-    from functools import partial
-
-    from tqdm import tqdm
     from wasabi import msg
 
     from ..formats import convert as work
+    from ._summary import docs_bar
 
-    progress = partial(tqdm, unit=" docs", leave=False)
     to_conllu = work.writes_conllu(source, target) if to is None else to is Format.conllu
     try:
         for file, out in work.plan(source, target, to_conllu=to_conllu):
             if to_conllu:
-                summary = work.spacy_to_conllu(file, out, progress=progress)
+                summary = work.spacy_to_conllu(file, out, progress=docs_bar)
             else:
                 summary = work.conllu_to_spacy(
                     file,
@@ -81,7 +75,7 @@ def convert(
                     merge_mwt=merge_mwt,
                     skip_bad=skip_bad,
                     max_docs=max_docs,
-                    progress=progress,
+                    progress=docs_bar,
                 )
             _show(file, summary)
     except (ValueError, OSError) as error:
@@ -89,7 +83,7 @@ def convert(
 
 
 def _show(source: Path, summary: "Summary") -> None:
-    from ._summary import show_summary
+    from ._summary import left_out, show_summary
 
     report = summary.report
     rows = [
@@ -103,5 +97,4 @@ def _show(source: Path, summary: "Summary") -> None:
             ("multiword tokens", report.ranges),
             ("empty nodes", report.empty_nodes),
         ]
-    rows += [(f"left out: {reason}", n) for reason, n in report.skipped.most_common()]
-    show_summary(str(source), summary.files, rows, report.errors)
+    show_summary(str(source), summary.files, [*rows, *left_out(report.skipped)], report.errors)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ._options import MaxDocs, SkipBad
+
 if TYPE_CHECKING:
     from ..formats.convert_entities import EntitySummary
 
@@ -55,12 +57,8 @@ def convert_entities(
         int,
         typer.Option("--n-sents", "-n", min=0, help="columns: sentences to a Doc; 0 for a file"),
     ] = 1,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out what can't be read, and list it")
-    ] = False,
-    max_docs: Annotated[
-        int, typer.Option("--max-docs", min=1, help="Docs to a file; more make a folder of shards")
-    ] = 100_000,
+    skip_bad: SkipBad = False,
+    max_docs: MaxDocs = 100_000,
 ) -> None:
     """Convert files with entities to .spacy files for training, and back to JSON lines.
 
@@ -77,18 +75,15 @@ def convert_entities(
 
     Back: python -m spacy biaffine convert-entities dev.spacy dev.jsonl --spans-key sc
     """
-    from functools import partial
-
-    from tqdm import tqdm
     from wasabi import msg
 
     from ..formats import convert_entities as work
     from ..formats.entities import Columns, cluener_offsets, offsets_of
+    from ._summary import docs_bar
 
-    progress = partial(tqdm, unit=" docs", leave=False)
     try:
         if target.suffix == ".jsonl":
-            summary = work.spacy_to_json(source, target, spans_key=spans_key, progress=progress)
+            summary = work.spacy_to_json(source, target, spans_key=spans_key, progress=docs_bar)
         elif form is None:
             raise ValueError("say what IN is: --form json, cluener or columns; see --help")
         elif form is Form.columns:
@@ -101,7 +96,7 @@ def convert_entities(
                 spans_key=spans_key,
                 skip_bad=skip_bad,
                 max_docs=max_docs,
-                progress=progress,
+                progress=docs_bar,
             )
         else:
             summary = work.json_to_spacy(
@@ -114,7 +109,7 @@ def convert_entities(
                 snap=snap,
                 skip_bad=skip_bad,
                 max_docs=max_docs,
-                progress=progress,
+                progress=docs_bar,
             )
     except (ValueError, OSError) as error:
         msg.fail(str(error), exits=1)
@@ -123,7 +118,7 @@ def convert_entities(
 
 
 def _show(source: Path, summary: "EntitySummary") -> None:
-    from ._summary import show_summary
+    from ._summary import left_out, show_summary
 
     report = summary.report
     rows = [("texts", report.texts), ("docs", summary.docs), ("entities", report.entities)]
@@ -131,5 +126,4 @@ def _show(source: Path, summary: "EntitySummary") -> None:
         rows.append(("entities moved to tokens", report.snapped))
     if report.stray:
         rows.append(("tags that continue nothing", report.stray))
-    rows += [(f"left out: {reason}", n) for reason, n in report.skipped.most_common()]
-    show_summary(str(source), summary.files, rows, report.errors)
+    show_summary(str(source), summary.files, [*rows, *left_out(report.skipped)], report.errors)

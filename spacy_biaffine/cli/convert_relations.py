@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ._options import MaxDocs, SkipBad
+
 if TYPE_CHECKING:
     from ..formats.convert_relations import ReadFiles, RelationSummary
 
@@ -45,12 +47,8 @@ def convert_relations(
         Path | None,
         typer.Option("--layers", help="conllu: entities, relations, frames; JSON lines"),
     ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out what can't be read, and list it")
-    ] = False,
-    max_docs: Annotated[
-        int, typer.Option("--max-docs", min=1, help="Docs to a file; more make a folder of shards")
-    ] = 100_000,
+    skip_bad: SkipBad = False,
+    max_docs: MaxDocs = 100_000,
 ) -> None:
     """Convert files with relations and other graphs to .spacy files, and back to SpERT's JSON.
 
@@ -75,17 +73,14 @@ def convert_relations(
 
     Back: python -m spacy biaffine convert-relations dev.spacy dev.json
     """
-    from functools import partial
-
-    from tqdm import tqdm
     from wasabi import msg
 
     from ..formats import convert_relations as work
+    from ._summary import docs_bar
 
-    progress = partial(tqdm, unit=" docs", leave=False)
     try:
         if target.suffix == ".json":
-            summary = work.to_spert(sources, target, spans_key=spans_key, progress=progress)
+            summary = work.to_spert(sources, target, spans_key=spans_key, progress=docs_bar)
         else:
             summary = work.to_spacy(
                 sources,
@@ -93,7 +88,7 @@ def convert_relations(
                 _reader(form, spans_key, related_sentences, ids, split, layers, skip_bad),
                 lang=lang,
                 max_docs=max_docs,
-                progress=progress,
+                progress=docs_bar,
             )
     except (ValueError, OSError) as error:
         msg.fail(str(error), exits=1)
@@ -133,7 +128,7 @@ def _reader(
 
 
 def _show(sources: list[Path], summary: "RelationSummary") -> None:
-    from ._summary import show_summary
+    from ._summary import left_out, show_summary
 
     report = summary.report
     rows = [
@@ -149,5 +144,9 @@ def _show(sources: list[Path], summary: "RelationSummary") -> None:
         ("tags that continue nothing", report.stray),
     ]
     rows += [row for row in further if row[1]]
-    rows += [(f"left out: {reason}", n) for reason, n in report.skipped.most_common()]
-    show_summary(" ".join(map(str, sources)), summary.files, rows, report.errors)
+    show_summary(
+        " ".join(map(str, sources)),
+        summary.files,
+        [*rows, *left_out(report.skipped)],
+        report.errors,
+    )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ._options import MaxDocs, SkipBad
+
 if TYPE_CHECKING:
     from ..formats.convert_roles import RoleSummary
 
@@ -45,12 +47,8 @@ def convert_roles(
         int, typer.Option("--props-column", min=1, help="conll05: where the predicates are, from 1")
     ] = 2,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code")] = "xx",
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out sentences that can't be read, and list it")
-    ] = False,
-    max_docs: Annotated[
-        int, typer.Option("--max-docs", min=1, help="Docs to a file; more make a folder of shards")
-    ] = 100_000,
+    skip_bad: SkipBad = False,
+    max_docs: MaxDocs = 100_000,
 ) -> None:
     """Convert files with semantic roles to .spacy files with doc._.frames, and back.
 
@@ -68,15 +66,12 @@ def convert_roles(
     Back, to conll05 or conll09: python -m spacy biaffine convert-roles dev.spacy dev.txt --form
     conll05
     """
-    from functools import partial
-
-    from tqdm import tqdm
     from wasabi import msg
 
     from ..formats import convert_roles as work
     from ..formats import props
+    from ._summary import docs_bar
 
-    progress = partial(tqdm, unit=" docs", leave=False)
     writers = {Form.conll05: props.write_conll05, Form.conll09: props.write_conll09}
     try:
         columns = props.SpanColumns(
@@ -101,12 +96,12 @@ def convert_roles(
                 skip_auxiliaries=skip_auxiliaries,
                 skip_bad=skip_bad,
                 max_docs=max_docs,
-                progress=progress,
+                progress=docs_bar,
             )
         elif form not in writers:
             raise ValueError(f"{target}: roles are written as --form conll05 or conll09")
         else:
-            summary = work.spacy_to_props(source, target, writers[form], progress=progress)
+            summary = work.spacy_to_props(source, target, writers[form], progress=docs_bar)
     except (ValueError, OSError) as error:
         msg.fail(str(error), exits=1)
     else:
@@ -114,7 +109,7 @@ def convert_roles(
 
 
 def _show(source: Path, summary: "RoleSummary") -> None:
-    from ._summary import show_summary
+    from ._summary import left_out, show_summary
 
     report = summary.report
     rows = [("sentences", report.sentences), ("docs", summary.docs)]
@@ -128,5 +123,4 @@ def _show(source: Path, summary: "RoleSummary") -> None:
         ("sentences without a tree", report.treeless),
     ]
     rows += [row for row in further if row[1]]
-    rows += [(f"left out: {reason}", n) for reason, n in report.skipped.most_common()]
-    show_summary(str(source), summary.files, rows, report.errors)
+    show_summary(str(source), summary.files, [*rows, *left_out(report.skipped)], report.errors)

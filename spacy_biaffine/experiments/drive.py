@@ -62,6 +62,7 @@ class Drive:
             return
         self._started[cell.key] = time.monotonic()
         self.pool.start(cell.key, filled(cell, self.work).to_str(interpolate=False))
+        self.say(f"{describe(cell.axes)}: started as {cell.key}")
 
     def _finish(self, finished: Finished, waiting: int) -> None:
         cell = self._cells[finished.key]

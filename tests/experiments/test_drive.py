@@ -75,6 +75,7 @@ def test_every_cell_runs_once(tmp_path: Path, size: int) -> None:
     assert sorted(keys_of(tmp_path)) == sorted(pool.started)
     assert len(pool.started) == 4
     assert said[0] == "tiny: [0 done, 0 running, 4 left]"
+    assert said[1] == f"N=0 scores=raw: started as {pool.started[0]}"
     assert (
         said[-1] == "N=1 scores=normalized: test.dep_las 0.5000  60 s  [4 done, 0 running, 0 left]"
     )
@@ -84,7 +85,7 @@ def test_every_cell_runs_once(tmp_path: Path, size: int) -> None:
 
 
 def test_time_left_goes_by_the_median_and_the_workers(tmp_path: Path) -> None:
-    assert "[1 done, 0 running, 3 left, about 3 min]" in drive(tmp_path, QuickPool(1))[1]
+    assert "[1 done, 0 running, 3 left, about 3 min]" in drive(tmp_path, QuickPool(1))[2]
 
 
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
 def test_failed_cells_are_told_and_tried_again(tmp_path: Path) -> None:
     key = load(tmp_path, tiny_grid()).cells[1].key
     said = drive(tmp_path, QuickPool(bad=(key,)))
-    assert "N=0 scores=normalized: FAILED: it broke  [1 done, 0 running, 3 left" in said[2]
+    assert "N=0 scores=normalized: FAILED: it broke  [1 done, 0 running, 3 left" in said[4]
     assert key not in keys_of(tmp_path)
     again = QuickPool()
     drive(tmp_path, again)
@@ -165,7 +166,7 @@ def running(arguments: list[str]) -> Iterator[subprocess.Popen]:
         process.communicate()
 
 
-def wait_for(condition: Any, seconds: float = 60) -> None:
+def wait_for(condition: Any, seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
