@@ -1,7 +1,8 @@
-"""Words per second of a trained parser, whole and encoder alone, the share that decoding takes, and
-the peak memory of one long Doc without sentence starts.
+"""Words per second of a trained component, whole and encoder alone, and the peak memory of one long
+Doc without sentence starts. Of norm_biaffine_parser also the share that decoding takes.
 
 python benchmarks/throughput.py MODEL TEST.spacy --threads 2
+python benchmarks/throughput.py MODEL TEST.spacy --component norm_biaffine_graph_parser --long 1000
 """
 
 import argparse
@@ -22,8 +23,10 @@ from spacy_biaffine.decode import mst
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", help="folder of a pipeline with norm_biaffine_parser")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", help="folder of a pipeline")
     parser.add_argument("corpus", type=Path, help=".spacy file")
     parser.add_argument("--component", default="norm_biaffine_parser")
     parser.add_argument("--threads", type=int, default=2)
@@ -38,16 +41,16 @@ def main() -> None:
     size = nlp.batch_size
     encoder = pipe.model.get_ref("tok2vec")
     decoding = _Stopwatch()
-    pipe.model.get_ref("parser").attrs["predict_options"]["decode"] = decoding.wrap(
-        mst.decode_trees
-    )
+    if args.component == "norm_biaffine_parser":
+        options = pipe.model.get_ref("parser").attrs["predict_options"]
+        options["decode"] = decoding.wrap(mst.decode_trees)
 
     def encode() -> None:
         docs = _fresh(golds)
         for start in range(0, len(docs), size):
             encoder.predict(docs[start : start + size])
 
-    def parse() -> None:
+    def annotate() -> None:
         for _ in pipe.pipe(_fresh(golds), batch_size=size):
             pass
 
@@ -56,16 +59,17 @@ def main() -> None:
     for _ in range(args.rounds + 1):
         alone.append(_seconds(encode))
         decoding.seconds = 0.0
-        whole.append(_seconds(parse))
+        whole.append(_seconds(annotate))
         share.append(decoding.seconds / whole[-1])
     # The first round warms up.
     alone, whole, share = alone[1:], whole[1:], share[1:]
     ratio = statistics.median(a / w for a, w in zip(alone, whole, strict=True))
     print(f"words                  {words:,}")
     print(f"encoder alone          {words / statistics.median(alone):,.0f} words/s")
-    print(f"encoder and parser     {words / statistics.median(whole):,.0f} words/s")
+    print(f"encoder and component  {words / statistics.median(whole):,.0f} words/s")
     print(f"whole / encoder alone  {ratio:.2f} of its speed")
-    print(f"decoding               {statistics.median(share):.1%} of the time")
+    if decoding.seconds:
+        print(f"decoding               {statistics.median(share):.1%} of the time")
     peak = _peak_mib(args.model, overrides, args.long)
     print(f"peak memory, {args.long:,} tokens in one Doc: {peak:,.0f} MiB")
 
