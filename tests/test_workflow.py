@@ -59,6 +59,18 @@ def empty_files(folder: Path, *names: str) -> Path:
         ("graph_enhanced", ["dependency graphs"], True),
         ("srl", ["frames of semantic roles"], True),
         ("srl_frozen", ["frames of semantic roles"], True),
+        (
+            "family",
+            [
+                "dependency trees",
+                "labels of the target 'tag'",
+                "entities in doc.ents",
+                "entities in doc.ents",
+                "relations",
+                "frames of semantic roles",
+            ],
+            True,
+        ),
     ],
 )
 def test_a_config_says_what_is_learned(name: str, golds: list[str], reads_layers: bool) -> None:
@@ -88,14 +100,15 @@ def test_trees_are_converted_as_they_are(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "key"), [("ner", ""), ("ner_frozen", " --spans-key sc"), ("srl", "")]
+    ("name", "further"),
+    [("ner", ""), ("ner_frozen", " --spans-key sc"), ("srl", ""), ("family", " --n-sents 5")],
 )
-def test_layers_beside_trees(name: str, key: str) -> None:
+def test_layers_beside_trees(name: str, further: str) -> None:
     train, dev, test = commands_of(TREEBANK, name)
     file, layers = TREEBANK / "en_sampler-ud-dev.conllu", TREEBANK / "en_sampler-layers-dev.jsonl"
     assert dev == (
         f"biaffine convert-relations {file} {Path('corpus', 'dev.spacy')} --form conllu "
-        f"--layers {layers}{key} --lang en"
+        f"--layers {layers}{further} --lang en"
     )
     assert "train" in train
     assert "test" in test
@@ -159,6 +172,7 @@ def test_places_of_what_is_made() -> None:
     relations = place_of(TREEBANK, "graph_frozen")
     assert relations.corpus == Path("corpus/treebank/graph_frozen")
     assert relations.package_name("") == "sampler_graph_frozen"
+    assert place_of(TREEBANK, "family").package_name("") == "sampler_family"
     assert relations.lang == "en"
 
 

@@ -42,12 +42,12 @@ class Place:
     def package_name(self, name: str) -> str:
         """The package's name without the language that `spacy package` puts before it.
 
-        Inferred: 'sampler' of en_sampler-ud-train.conllu, and what is no parser is named after its
-        config too: 'sampler_ner'.
+        Inferred: 'sampler' of en_sampler-ud-train.conllu, and what is not a parser alone is named
+        after its config too: 'sampler_ner'.
         """
         if not name:
             name = self.source.name
-            if self.learned.golds and TREES not in self.learned.golds:
+            if any(gold != TREES for gold in self.learned.golds):
                 name = f"{name}_{self.model.parent.name}"
         return re.sub(r"\W+", "_", name).removeprefix(f"{self.lang}_")
 

@@ -16,7 +16,7 @@ from spacy_biaffine.cli.convert_relations import Form as RelationForm
 from spacy_biaffine.cli.convert_roles import Form as RoleForm
 from spacy_biaffine.formats.treebank import SPLITS, find_splits, language_of
 
-from .learned import Learned
+from .learned import TREES, Learned
 
 CONVERTERS = {
     form.value: command
@@ -90,8 +90,9 @@ def _treebank(folder: Path, files: dict[str, Path], options: Options, learned: L
     common = some_file.name.partition("-ud-")[0]
     name = common if found == "xx" else common.partition("_")[2] or common
 
+    sizes = ["--n-sents", options.n_sents] if options.n_sents else ["--by-doc"]
+
     def trees(to: Path, lang: str) -> list[Command]:
-        sizes = ["--n-sents", options.n_sents] if options.n_sents else ["--by-doc"]
         switches = ["--merge-mwt"] * options.merge_mwt + ["--skip-bad"] * options.skip_bad
         language = ["--lang", lang] if lang != found else []
         return [["biaffine", "convert", folder, to, *sizes, *switches, *language]]
@@ -103,11 +104,13 @@ def _treebank(folder: Path, files: dict[str, Path], options: Options, learned: L
                 f"sentences: merge_mwt and skip_bad are for trees alone"
             )
         key = ["--spans-key", learned.spans_key] if learned.spans_key else []
+        # A parser learns where sentences end; all else reads them one by one.
+        docs = sizes if TREES in learned.golds else []
         commands: list[Command] = []
         for split, file in files.items():
             beside = file.with_name(f"{common}-layers-{split}.jsonl")
             layer = ["--layers", beside] if beside.exists() else []
-            form = ["--form", "conllu", *layer, *key, "--lang", lang]
+            form = ["--form", "conllu", *layer, *key, *docs, "--lang", lang]
             commands.append(["biaffine", "convert-relations", file, to / f"{split}.spacy", *form])
         return commands
 

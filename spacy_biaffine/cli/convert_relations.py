@@ -47,6 +47,12 @@ def convert_relations(
         Path | None,
         typer.Option("--layers", help="conllu: entities, relations, frames; JSON lines"),
     ] = None,
+    n_sents: Annotated[
+        int, typer.Option("--n-sents", "-n", min=1, help="conllu: sentences to a Doc")
+    ] = 1,
+    by_doc: Annotated[
+        bool, typer.Option("--by-doc", help="conllu: a Doc for each '# newdoc'")
+    ] = False,
     skip_bad: SkipBad = False,
     max_docs: MaxDocs = 100_000,
 ) -> None:
@@ -67,9 +73,9 @@ def convert_relations(
     count from 1, and 0 is none; arcs go to doc._.dep_graph.
 
     conllu: a treebank; the graph of DEPS goes to doc._.dep_graph, empty nodes collapsed, and
-    --layers to entities, doc._.relations and doc._.frames. Example: python -m spacy biaffine
-    convert-relations en_sampler-ud-dev.conllu dev.spacy --form conllu --layers
-    en_sampler-layers-dev.jsonl
+    --layers to entities, doc._.relations and doc._.frames; what is absent from an object of them is
+    not annotated. Example: python -m spacy biaffine convert-relations en_sampler-ud-dev.conllu
+    dev.spacy --form conllu --layers en_sampler-layers-dev.jsonl
 
     Back: python -m spacy biaffine convert-relations dev.spacy dev.json
     """
@@ -85,7 +91,17 @@ def convert_relations(
             summary = work.to_spacy(
                 sources,
                 target,
-                _reader(form, spans_key, related_sentences, ids, split, layers, skip_bad),
+                _reader(
+                    form,
+                    spans_key,
+                    related_sentences,
+                    ids,
+                    split,
+                    layers,
+                    n_sents,
+                    by_doc,
+                    skip_bad,
+                ),
                 lang=lang,
                 max_docs=max_docs,
                 progress=docs_bar,
@@ -103,6 +119,8 @@ def _reader(
     ids: Path | None,
     split: str | None,
     layers: Path | None,
+    n_sents: int,
+    by_doc: bool,
     skip_bad: bool,
 ) -> "ReadFiles":
     from ..formats import convert_relations as work
@@ -124,7 +142,7 @@ def _reader(
         return work.conll04_files(ids=chosen, spans_key=spans_key, skip_bad=skip_bad)
     if form is Form.graph:
         return work.graph_files(spans_key=spans_key, skip_bad=skip_bad)
-    return work.conllu_files(layers=layers, spans_key=spans_key)
+    return work.conllu_files(layers=layers, spans_key=spans_key, n_sents=n_sents, by_doc=by_doc)
 
 
 def _show(sources: list[Path], summary: "RelationSummary") -> None:

@@ -62,13 +62,16 @@ def graph_files(*, spans_key: str = ENTITIES, skip_bad: bool = False) -> ReadFil
     return _one_by_one(partial(read_token_graphs, spans_key=spans_key, skip_bad=skip_bad))
 
 
-def conllu_files(*, layers: Path | None = None, spans_key: str = ENTITIES) -> ReadFiles:
-    """Sentences of a treebank with the graph of DEPS, and with the layers beside it; see
+def conllu_files(
+    *, layers: Path | None = None, spans_key: str = ENTITIES, n_sents: int = 1, by_doc: bool = False
+) -> ReadFiles:
+    """Docs of a treebank with the graph of DEPS, and with the layers beside it; see `read_conllu`,
     `set_enhanced` and `add_layers`.
     """
 
     def read(paths: Sequence[Path], vocab: Vocab, report: RelationReport) -> Iterator[Doc]:
-        docs: Iterable[Doc] = (doc for path in paths for doc in read_conllu(path, vocab))
+        read_file = partial(read_conllu, n_sents=n_sents, by_doc=by_doc)
+        docs: Iterable[Doc] = (doc for path in paths for doc in read_file(path, vocab))
         if layers is None:
             docs = _texts(docs, report)
         else:

@@ -14,6 +14,8 @@ from .relations_docs import ENTITIES, RelationReport, annotate, entity_of
 from .relations_json import Record, json_records
 from .relations_spert import layers_of
 
+_LAYERS = ("entities", "relations", "frames")
+
 
 def add_layers(
     docs: Iterable[Doc],
@@ -28,6 +30,8 @@ def add_layers(
     ...], "sense": , "roles": [{"label": , "start": , "end": }]}]} is the object for the sentence of
     that sent_id. Entities and relations are as in `read_spert`, with spans_key; frames go to
     doc._.frames, where "C-X" is a further piece of the role "X" before it.
+    A Doc is annotated with what all of its sentences are: where an object has no "relations", the
+    Doc of its sentence has no such annotation, as against [], which says that there are none.
     Raises EntityError, with file and line, for a sentence without layers or with other tokens.
     """
     report = RelationReport() if report is None else report
@@ -39,15 +43,23 @@ def add_layers(
         entities: list[Span] = []
         relations: list[tuple[Span, Span, str]] = []
         frames: list[Frame] = []
+        layers = set(_LAYERS)
         for sentence in kept_sentences(doc):
             place, record = _record_of(doc, sentence, records, path)
-            found, related = layers_of(doc, record, place, start=sentence.start)
-            entities += found
-            relations += related or []
+            layers.intersection_update(record)
+            if "entities" in record or "relations" in record:
+                found, related = layers_of(doc, record, place, start=sentence.start)
+                entities += found
+                relations += related or []
             frames += _frames(doc, record, place, sentence.start)
-        annotate(doc, entities, relations, str(path), spans_key=spans_key, report=report)
-        set_frames(doc, frames)
-        report.frames += len(frames)
+        if "entities" in layers:
+            related = relations if "relations" in layers else None
+            annotate(doc, entities, related, str(path), spans_key=spans_key, report=report)
+        else:
+            report.texts += 1
+        if "frames" in layers:
+            set_frames(doc, frames)
+            report.frames += len(frames)
         yield doc
 
 

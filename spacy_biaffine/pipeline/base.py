@@ -43,6 +43,7 @@ class StructuredPipe(TrainablePipe):
         self.name = name
         self.scorer = scorer
         self.cfg: dict[str, Any] = {"labels": []}
+        self._has_learned = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -158,10 +159,20 @@ class StructuredPipe(TrainablePipe):
         if any(len(eg.predicted) for eg in examples):
             self.require_weights()
             set_dropout_rate(self.model, drop)
-            losses[self.name] += self.update_model(examples)
+            loss = self.update_model(examples)
+            losses[self.name] += loss
+            self._has_learned |= loss != 0.0
         if sgd:
             self.finish_update(sgd)
         return losses
+
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Take the optimizer's step. There is none where all updates since the last one had no gold
+        annotation: momentum and decay move weights by a gradient of zero too, and in a corpus of
+        different layers most batches may have none for this component."""
+        if self._has_learned:
+            super().finish_update(sgd)
+        self._has_learned = False
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of predicted Docs, by the scorer of the config."""

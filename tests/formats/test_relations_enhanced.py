@@ -114,6 +114,32 @@ def test_layers(layers):
     assert (report.texts, report.entities, report.relations, report.frames) == (1, 2, 1, 2)
 
 
+@pytest.mark.parametrize("absent", ["entities", "relations", "frames"])
+def test_an_absent_layer_is_not_an_empty_one(layers, absent):
+    """It is on no Doc one of whose sentences lacks it, and the others are."""
+    empty = {**WALK, "sent_id": "walk-2", "entities": [], "relations": [], "frames": []}
+    lacking = {key: value for key, value in empty.items() if key != absent}
+    if absent == "entities":
+        lacking.pop("relations")
+    text = CONTRACTED.replace("walk-1", "walk-2") + CONTRACTED
+    for n_sents, path in ((1, layers(lacking, WALK)), (2, layers(lacking, WALK))):
+        read, *rest = add_layers(docs(text, n_sents=n_sents), path)
+        assert read.has_annotation("ENT_IOB") == ("entities" in lacking)
+        assert ("relations" in read.spans) == ("relations" in lacking)
+        assert ("frames" in read.spans) == ("frames" in lacking)
+        assert all(doc.has_annotation("ENT_IOB") and doc._.relations for doc in rest)
+    (read,) = add_layers(docs(CONTRACTED.replace("walk-1", "walk-2")), layers(empty))
+    assert read.has_annotation("ENT_IOB")
+    assert {"relations", "frames"} <= set(read.spans)
+    assert not (read.ents or read._.relations or read._.frames)
+
+
+def test_relations_without_entities_are_an_error(layers):
+    lacking = {key: value for key, value in WALK.items() if key != "entities"}
+    with pytest.raises(EntityError, match="entities need type, start and end"):
+        list(add_layers([doc(CONTRACTED)], layers(lacking)))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -162,3 +188,6 @@ def test_command(layers, tmp_path):
     assert code == 0
     assert "texts 1" in " ".join(output.split())
     assert "arcs 6" in " ".join(output.split())
+    source.write_text(CONTRACTED * 3, encoding="utf8")
+    assert run(source, target, *options, "--n-sents", "2")[0] == 0
+    assert [len(list(read.sents)) for read in docs_in(target)] == [2, 1]
