@@ -42,7 +42,7 @@ def run(folder: Path) -> dict[str, Any]:
     memory = peak_memory_mb()
     *history, last = map(json.loads, log.read_text(encoding="utf8").splitlines())
     best = max(history, key=lambda entry: (entry["score"], -entry["step"]))
-    scores = evaluate_models(nlp, models / "model-best")
+    scores, speed = evaluate_models(nlp, models / "model-best")
     end = time.perf_counter()
     training = nlp.config.interpolate()["training"]
     return {
@@ -60,20 +60,25 @@ def run(folder: Path) -> dict[str, Any]:
             "train": times["test"] - times["train"],
             "test": end - times["test"],
             "user": os.times().user,
+            **speed,
         },
     }
 
 
-def evaluate_models(trained: Language, best: Path) -> dict[str, dict[str, float]]:
-    """Scores of the last and the best model on the test set, where the config has one."""
+def evaluate_models(
+    trained: Language, best: Path
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+    """Scores of the last and the best model on the test set, where the config has one, and the
+    words that the best one reads in a second."""
     corpus = corpus_of_test(trained.config.interpolate())
     if corpus is None:
-        return {}
+        return {}, {}
     # The last model first: it is still in training, and so writes the features of the test set
     # into the cache that the runs share.
     last = numbers(trained.evaluate(corpus(trained)))
     nlp = load_model(best)
-    return {"test": numbers(nlp.evaluate(corpus(nlp))), "test_last": last}
+    scores = nlp.evaluate(corpus(nlp))
+    return {"test": numbers(scores), "test_last": last}, {"words_per_second": scores["speed"]}
 
 
 def corpus_of_test(config: Config) -> Any:

@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
-from .plots import COLORS, ROW_MARKERS, add_legend, curve, draw, figure, statistics
+from .plots import ROW_MARKERS, add_legend, colors_of, curve, draw, figure, statistics
 from .runs import Runs, Setting, name_of
 
 MOST_COLUMNS = 4
@@ -23,23 +23,24 @@ def score_by_row(runs: Runs, metric: str, path: Path) -> bool:
         return False
     with figure(path, 1, len(runs.tables)) as panels:
         for panel, table in zip(panels[0], runs.tables, strict=True):
-            for i, column in enumerate(runs.columns):
+            for column in runs.columns:
                 values = {float(r[0]): runs.values(metric, table, r, column) for r in runs.rows}
-                draw(panel, [(x, ys) for x, ys in values.items() if ys], i, column)
+                draw(panel, [(x, ys) for x, ys in values.items() if ys], runs.columns, column)
             panel.set(xticks=[float(row) for row in rows], title=_title(runs, table))
             panel.set(xlabel=runs.layout.rows[0], ylabel=metric)
-        add_legend(panels, panels[0][0].get_lines(), columns=2)
+        add_legend(panels, panels[0][0].get_lines(), columns=3)
     return True
 
 
 def score_by_parameters(runs: Runs, metric: str, path: Path) -> None:
     """A metric against the number of trained parameters: a panel a table, a marker a row."""
     names = [name_of(runs.layout.rows, row) for row in runs.rows]
+    colors = colors_of(runs.columns)
     beside = 0.6 + 0.09 * max(map(len, [*names, *map(str, runs.columns)]))
     with figure(path, 1, len(runs.tables), beside=beside) as panels:
         for panel, table in zip(panels[0], runs.tables, strict=True):
             for number, row in enumerate(runs.rows):
-                for color, column in zip(COLORS, runs.columns, strict=True):
+                for color, column in zip(colors, runs.columns, strict=True):
                     lines = list(runs.by_seed(table, row, column).values())
                     if lines:
                         size = lines[0]["parameters"]["trained"]
@@ -53,7 +54,7 @@ def score_by_parameters(runs: Runs, metric: str, path: Path) -> None:
             panel.xaxis.set_minor_formatter(NullFormatter())
             panel.set(title=_title(runs, table))
         handles = [
-            *(Patch(color=c, label=str(n)) for c, n in zip(COLORS, runs.columns, strict=True)),
+            *(Patch(color=c, label=str(n)) for c, n in zip(colors, runs.columns, strict=True)),
             *(_key(i, name) for i, name in enumerate(names) if name),
         ]
         panels[0][0].figure.legend(handles=handles, loc="outside right upper")
@@ -81,8 +82,8 @@ def score_by_step(runs: Runs, metric: str, path: Path) -> None:
     columns = min(MOST_COLUMNS, len(runs.rows))
     with figure(path, -(-len(places) // columns), columns, sharex=True, sharey=True) as panels:
         for panel, (table, row) in zip(panels.flat, places, strict=False):
-            for i, column in enumerate(runs.columns):
-                draw(panel, curve(runs, table, row, column, score), i, column)
+            for column in runs.columns:
+                draw(panel, curve(runs, table, row, column, score), runs.columns, column)
             names = [_title(runs, table), name_of(runs.layout.rows, row)]
             panel.set(title="\n".join(filter(None, names)))
             panel.tick_params(labelbottom=True)
@@ -92,7 +93,7 @@ def score_by_step(runs: Runs, metric: str, path: Path) -> None:
             panel.set_ylabel(f"dev.{name}")
         for panel in panels.flat[max(0, len(places) - columns) : len(places)]:
             panel.set_xlabel("training steps")
-        add_legend(panels, panels[0][0].get_lines(), columns=2)
+        add_legend(panels, panels[0][0].get_lines(), columns=3)
 
 
 def _title(runs: Runs, table: Setting) -> str:

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from .grid import Label
 from .runs import Runs, Setting, mean_and_deviation
 
-COLORS = ("#0072B2", "#D55E00")
-"""Worse and better: blue and vermilion of Okabe and Ito, told apart by the colour-blind too."""
-MARKERS = ("s", "o")
+COLORS = ("#56B4E9", "#E69F00", "#CC79A7", "#009E73", "#0072B2", "#D55E00")
+"""Of Okabe and Ito, told apart by the colour-blind too. The last is that of `better`, vermilion."""
+MARKERS = "vP^Dso"
 ROW_MARKERS = "osD^vP*X"
 
 STYLE: Any = {
@@ -51,11 +51,17 @@ def figure(
         drawn.savefig(path.with_suffix(".png"), dpi=150)
 
 
-def draw(panel: Axes, points: Points, series: int, label: Label) -> None:
+def colors_of(columns: Sequence[Label]) -> Sequence[str]:
+    """A color for each column."""
+    return COLORS[-len(columns) :]
+
+
+def draw(panel: Axes, points: Points, columns: Sequence[Label], column: Label) -> None:
     """A line of means in a band of one standard deviation."""
     xs, means, deviations = statistics(points)
+    series = columns.index(column) - len(columns)
     color = COLORS[series]
-    panel.plot(xs, means, color=color, marker=MARKERS[series], markersize=5, label=str(label))
+    panel.plot(xs, means, color=color, marker=MARKERS[series], markersize=5, label=str(column))
     panel.fill_between(xs, means - deviations, means + deviations, color=color, alpha=0.2, lw=0)
 
 

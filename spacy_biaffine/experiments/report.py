@@ -10,7 +10,7 @@ from typing import Any
 from . import figures, tables
 from .grid import Grid
 from .results import Results
-from .runs import Paper, Runs, Setting, name_of, read_layout, read_papers
+from .runs import Layout, Paper, Runs, Setting, name_of, read_layout, read_papers, watched
 from .watch_figure import watch_by_step
 
 
@@ -60,8 +60,12 @@ class Report:
         for metric in self.grid.metrics:
             yield f"## {metric}"
             yield from self._metric(metric)
-        yield "## Score deviation, effective rank, gradients"
-        yield from self._watched()
+        if self.runs.layout.beside:
+            yield "## Beside the scores"
+            yield from self._beside()
+        if any(map(watched, self.runs.lines)):
+            yield "## Score deviation, effective rank, gradients"
+            yield from self._watched()
         yield "## Trained parameters"
         yield from self._parameters(self.grid.metrics[0])
         yield "## What was run"
@@ -78,12 +82,7 @@ class Report:
 
     def _metric(self, metric: str) -> Iterator[str]:
         layout = self.runs.layout
-        yield (
-            f"Mean ± standard deviation (n) over {layout.seeds}; then paired one-tailed Wilcoxon "
-            f"signed-rank tests that {layout.better} is above {layout.worse}, with the "
-            f"rank-biserial correlation r. Pairs have the same {layout.seeds}; the row 'all' "
-            f"takes those of all rows."
-        )
+        yield f"Mean ± standard deviation (n) over {layout.seeds}{_tests(layout)}."
         for table in self.runs.tables:
             papers = [
                 paper
@@ -101,6 +100,12 @@ class Report:
         yield self._shown(
             f"{name}-steps", "Dev score against training steps, ± one deviation; without step 0"
         )
+
+    def _beside(self) -> Iterator[str]:
+        yield f"Mean ± standard deviation (n) over {self.runs.layout.seeds}."
+        for table in self.runs.tables:
+            yield from self._heading(table)
+            yield from filter(None, [tables.beside_table(self.runs, table)])
 
     def _watched(self) -> Iterator[str]:
         yield (
@@ -133,6 +138,18 @@ class Report:
         path = self._figure(name)
         self.drawn += [path.with_suffix(".svg"), path.with_suffix(".png")]
         return f"![{caption}]({path.name}.svg)\n\n*{caption}.*"
+
+
+def _tests(layout: Layout) -> str:
+    """What the tables of tests are of; empty where there are none."""
+    if not layout.others:
+        return ""
+    each = "each of " * (len(layout.others) > 1)
+    return (
+        f"; then paired one-tailed Wilcoxon signed-rank tests that {layout.better} is above "
+        f"{each}{', '.join(map(str, layout.others))}, with the rank-biserial correlation r. Pairs "
+        f"have the same {layout.seeds}; the row 'all' takes those of all rows"
+    )
 
 
 def _settings(grid: Grid, runs: Runs) -> str:

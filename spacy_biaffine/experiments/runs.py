@@ -10,9 +10,12 @@ from .drive import value_at
 from .grid import Grid, GridError, Label
 from .results import Line
 
-KEYS = ("output", "rows", "columns", "better", "seeds", "paper")
+KEYS = ("output", "rows", "columns", "better", "seeds", "beside", "paper")
 REQUIRED = ("output", "rows", "columns", "better", "seeds")
 PAPER_KEYS = ("metric", "source", "encoder", "data", "scores")
+
+MOST_COLUMNS = 6
+"""As many as the figures have colors for."""
 
 Setting = tuple[Label, ...]
 
@@ -21,9 +24,10 @@ Setting = tuple[Label, ...]
 class Layout:
     """Which axis of a grid goes where in its report.
 
-    rows: axes whose combinations are the rows of a table. columns: the axis of the two settings
-    that are compared, `better` and `worse`. seeds: the axis that makes the pairs. tables: all
-    other axes; each of their combinations has tables of its own.
+    rows: axes whose combinations are the rows of a table. columns: the axis of the settings that
+    are compared, `better` with each of the `others`. seeds: the axis that makes the pairs. tables:
+    all other axes; each of their combinations has tables of its own. beside: values of the result
+    lines, by dotted path, that are shown without a test.
     """
 
     rows: list[str]
@@ -31,7 +35,8 @@ class Layout:
     seeds: str
     tables: list[str]
     better: Label
-    worse: Label
+    others: list[Label]
+    beside: list[str]
 
 
 @dataclass(frozen=True)
@@ -62,10 +67,10 @@ def read_layout(grid: Grid) -> Layout:
         if axis not in grid.axes:
             raise GridError(f"{where} names '{axis}'. The axes are: {', '.join(grid.axes)}.")
     labels = grid.axes[report["columns"]]
-    if len(labels) != 2 or report["better"] not in labels:
+    if len(labels) > MOST_COLUMNS or report["better"] not in labels:
         raise GridError(
-            f"{where} compares two settings: the axis in 'columns' must have two values, and "
-            f"'better' be one of them. '{report['columns']}' has {labels}."
+            f"{where} compares settings: the axis in 'columns' must have at most {MOST_COLUMNS} "
+            f"values, and 'better' be one of them. '{report['columns']}' has {labels}."
         )
     return Layout(
         rows=rows,
@@ -73,7 +78,8 @@ def read_layout(grid: Grid) -> Layout:
         seeds=report["seeds"],
         tables=[axis for axis in grid.axes if axis not in used],
         better=report["better"],
-        worse=next(label for label in labels if label != report["better"]),
+        others=[label for label in labels if label != report["better"]],
+        beside=list(report.get("beside") or []),
     )
 
 
@@ -100,7 +106,7 @@ class Runs:
         self.lines = [lines[cell.key] for cell in grid.cells if cell.key in lines]
         self.tables = self._settings(layout.tables)
         self.rows = self._settings(layout.rows)
-        self.columns = [layout.worse, layout.better]
+        self.columns = [*layout.others, layout.better]
         self._by_place: dict[tuple[Setting, Setting, Label, Label], Line] = {}
         for cell in grid.cells:
             if cell.key in lines:
@@ -126,13 +132,13 @@ class Runs:
         return [value_at(line, metric) for line in self.by_seed(table, row, column).values()]
 
     def pairs(
-        self, metric: str, table: Setting, rows: Sequence[Setting]
+        self, metric: str, table: Setting, rows: Sequence[Setting], other: Label
     ) -> tuple[list[float], list[float]]:
-        """A metric where both columns have run with the same seed: the better's, the worse's."""
+        """A metric where `better` and an other column have run with the same seed: of either."""
         better, worse = [], []
         for row in rows:
             ours = self.by_seed(table, row, self.layout.better)
-            theirs = self.by_seed(table, row, self.layout.worse)
+            theirs = self.by_seed(table, row, other)
             for seed in ours.keys() & theirs.keys():
                 better.append(value_at(ours[seed], metric))
                 worse.append(value_at(theirs[seed], metric))

@@ -1,11 +1,13 @@
 """Markdown tables of a report."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
+from .drive import value_at
 from .grid import Label
 from .runs import Paper, Runs, Setting, mean_and_deviation, name_of, watched
-from .statistics import compare, is_too_few, smallest_p
+from .statistics import Comparison, compare, is_too_few, smallest_p
 
 NONE = "–"
 
@@ -63,25 +65,34 @@ def _printed(paper: Paper, row: Setting, column: Label) -> str:
 
 
 def test_table(runs: Runs, metric: str, table: Setting) -> str:
-    """Better against worse: row by row, and all rows together. Empty without pairs."""
+    """Better against the others: row by row, and all rows together. Empty without pairs.
+
+    The others have a column, where there are several.
+    """
+    others = runs.layout.others
+    names = ["above"] if len(others) > 1 else []
     rows = []
     pairs = []
     groups = [(_row_name(row), [row]) for row in runs.rows]
     if len(groups) > 1:
         groups.append(("all", runs.rows))
-    for name, settings in groups:
-        x, y = runs.pairs(metric, table, settings)
+    for (name, settings), other in product(groups, others):
+        x, y = runs.pairs(metric, table, settings, other)
         if x:
             result = compare(x, y)
             pairs.append(result.pairs)
-            p = NONE if result.p is None else f"{result.p:.3g}"
-            effect = NONE if result.effect is None else f"{result.effect:.2f}"
-            wins = f"{result.wins} of {result.pairs}"
-            rows.append([name, wins, f"{result.difference:+.4f}", p, effect])
+            rows.append([name, *(str(other) for _ in names), *_comparison(result)])
     if not rows:
         return ""
-    header = [", ".join(runs.layout.rows), "pairs won", "mean difference", "p", "effect r"]
+    tested = ["pairs won", "mean difference", "p", "effect r"]
+    header = [", ".join(runs.layout.rows), *names, *tested]
     return "\n\n".join([markdown(header, rows), *_too_few(pairs)])
+
+
+def _comparison(result: Comparison) -> list[str]:
+    p = NONE if result.p is None else f"{result.p:.3g}"
+    effect = NONE if result.effect is None else f"{result.effect:.2f}"
+    return [f"{result.wins} of {result.pairs}", f"{result.difference:+.4f}", p, effect]
 
 
 def _too_few(pairs: Sequence[int]) -> list[str]:
@@ -89,6 +100,51 @@ def _too_few(pairs: Sequence[int]) -> list[str]:
     limits = "; ".join(f"{n}: {smallest_p(n):.3g}" for n in few)
     note = f"Too few pairs to be significant, whatever the scores (pairs: least p): {limits}."
     return [note] if few else []
+
+
+def beside_table(runs: Runs, table: Setting) -> str:
+    """Values of the lines that are no scores: mean and deviation, no test. Empty without runs.
+
+    Where a value is a mapping, each of its keys has a column. What all seeds have stands alone.
+    """
+    places = [(row, column) for row in runs.rows for column in runs.columns]
+    found = {place: _beside(runs, table, *place) for place in places}
+    every = dict.fromkeys(name for values in found.values() for name in values)
+    names = sorted(every, key=lambda name: name.path)
+    rows = [
+        [_row_name(row), str(column), *(_same_or_spread(values.get(name, [])) for name in names)]
+        for (row, column), values in found.items()
+        if values
+    ]
+    header = [", ".join(runs.layout.rows), runs.layout.columns, *(name.shown for name in names)]
+    return markdown(header, rows) if rows else ""
+
+
+class Beside(NamedTuple):
+    """What is shown beside the scores: the number of its path, and its name."""
+
+    path: int
+    shown: str
+
+
+def _same_or_spread(values: Sequence[float]) -> str:
+    return number(values[0]) if len(set(values)) == 1 else spread(values)
+
+
+def _beside(runs: Runs, table: Setting, row: Setting, column: Label) -> dict[Beside, list[float]]:
+    """A value a seed."""
+    found: dict[Beside, list[float]] = {}
+    for line in runs.by_seed(table, row, column).values():
+        for i, path in enumerate(runs.layout.beside):
+            value = value_at(line, path)
+            parts = value if isinstance(value, dict) else {_last_name(path): value}
+            for name, part in parts.items():
+                found.setdefault(Beside(i, name), []).append(part)
+    return found
+
+
+def _last_name(path: str) -> str:
+    return path.rpartition(".")[2].replace("_", " ")
 
 
 def watch_table(runs: Runs, table: Setting) -> str:
@@ -161,25 +217,24 @@ def _sized(runs: Runs, metric: str, table: Setting, column: Label) -> list[Sized
 
 
 def _smallest_match(runs: Runs, metric: str, table: Setting) -> list[str]:
-    """How small the better setting may be to be as good as the best, and the largest, worse one."""
-    layout = runs.layout
-    worse = _sized(runs, metric, table, layout.worse)
-    better = _sized(runs, metric, table, layout.better)
-    if not worse or not better or not layout.rows:
-        return []
-    best = max(worse, key=lambda each: each.score)
-    largest = max(worse, key=lambda each: each.parameters["trained"])
-    sentences = [_match(runs, "best", best, better)]
-    if largest is not best:
-        sentences.append(_match(runs, "largest", largest, better))
+    """How small the better setting may be to be as good as the best, and the largest, of others."""
+    better = _sized(runs, metric, table, runs.layout.better)
+    sentences = []
+    for other in runs.layout.others if runs.layout.rows and better else []:
+        worse = _sized(runs, metric, table, other)
+        if worse:
+            best = max(worse, key=lambda each: each.score)
+            largest = max(worse, key=lambda each: each.parameters["trained"])
+            sentences.append(_match(runs, f"best {other}", best, better))
+            if largest is not best:
+                sentences.append(_match(runs, f"largest {other}", largest, better))
     return sentences
 
 
 def _match(runs: Runs, which: str, reference: Sized, better: Sequence[Sized]) -> str:
     layout = runs.layout
     found = (
-        f"The {which} {layout.worse} setting is {name_of(layout.rows, reference.row)}: "
-        f"{number(reference.score)}."
+        f"The {which} setting is {name_of(layout.rows, reference.row)}: {number(reference.score)}."
     )
     enough = [each for each in better if each.score >= reference.score]
     if not enough:

@@ -40,7 +40,8 @@ def test_result_of_a_run(tmp_path: Path) -> None:
     assert result["dev"]["dep_las"] == max(scores.values())
     assert 0 <= result["test"]["dep_las"] <= result["test"]["dep_uas"] <= 1
     assert set(result["test_last"]) == set(result["test"])
-    assert set(result["times"]) == {"initialize", "train", "test", "user"}
+    times = {"initialize", "train", "test", "user", "words_per_second"}
+    assert set(result["times"]) == times
     assert result["peak_memory_mb"] is None or result["peak_memory_mb"] > 10
     assert "watch" in result["history"][0]
 
@@ -65,6 +66,7 @@ def test_best_model_is_tested_with_the_dev_reader(tmp_path: Path) -> None:
     assert corpus.path == tmp_path / "data" / "test.spacy"
     assert corpus.given == ["sents"]
     assert nlp.evaluate(corpus(nlp))["dep_las"] == result["test"]["dep_las"]
+    assert result["times"]["words_per_second"] > 0
 
 
 def test_without_a_test_set_there_are_no_test_scores(tmp_path: Path) -> None:
@@ -84,6 +86,11 @@ def test_parameters_by_hand(tmp_path: Path) -> None:
     projections = 17 * (8 + 8 + 4 + 4)
     assert counts["parts"]["biaffine_parser"] == lstm + 16 + projections + 72 + 60
     assert counts["trained"] == sum(counts["parts"].values()) == counts["all"]
+    modules = counts["modules"]
+    assert modules["biaffine_parser.lstm"] == lstm
+    assert modules["biaffine_parser.projections"] == projections
+    ours = [size for name, size in modules.items() if name.startswith("biaffine_parser.")]
+    assert sum(ours) == counts["parts"]["biaffine_parser"]
 
 
 class HeldShim(Shim):
@@ -101,10 +108,11 @@ def test_frozen_weights_count_under_all_alone(monkeypatch: pytest.MonkeyPatch) -
     pipe = nlp.add_pipe("tagger")
     layer: Model = Model("frozen", lambda *args: args, shims=[HeldShim(module)])
     monkeypatch.setattr(pipe, "model", layer)
-    assert count_parameters(nlp, []) == {"trained": 0, "all": 8, "parts": {}}
+    nothing_trained = {"trained": 0, "all": 8, "parts": {}, "modules": {}}
+    assert count_parameters(nlp, []) == nothing_trained
     module.requires_grad_(True)
     assert count_parameters(nlp, [])["parts"] == {"frozen": 8}
-    assert count_parameters(nlp, ["tagger"]) == {"trained": 0, "all": 8, "parts": {}}
+    assert count_parameters(nlp, ["tagger"]) == nothing_trained
 
 
 def test_versions() -> None:

@@ -1,5 +1,6 @@
 """Reports of made-up result lines, their numbers counted by hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from spacy_biaffine.experiments.report import write_report
 from spacy_biaffine.experiments.results import Results
 from spacy_biaffine.experiments.runs import Runs, read_layout, read_papers
 from spacy_biaffine.experiments.tables import (
+    beside_table,
     markdown,
     number,
     parameter_table,
@@ -28,12 +30,20 @@ SCORES = {
     ("normalized", 0): [0.60, 0.62, 0.58],
     ("raw", 1): [0.70, 0.70, 0.73],
     ("normalized", 1): [0.71, 0.69, 0.75],
+    ("halved", 0): [0.60, 0.61, 0.61],
+    ("halved", 1): [0.60, 0.61, 0.61],
 }
-"""By seed. Differences: .10, .10, .04; .01, -.01, .02."""
+"""By seed. Differences: .10, .10, .04; .01, -.01, .02.
+To `halved`: .00, .01, -.03; .11, .08, .14."""
+
+TWO = ("raw", "normalized")
+THREE = (*TWO, "halved")
 
 
-def report_grid(folder: Path, **report: Any) -> Grid:
+def report_grid(folder: Path, scores: Sequence[str] = TWO, **report: Any) -> Grid:
     content = tiny_grid()
+    content["axes"]["scores"]["halved"] = {"components.parser.model.arc_size": 4}
+    content["axes"]["scores"] = {name: content["axes"]["scores"][name] for name in scores}
     content["axes"]["seed"] = {"path": "system.seed", "values": [0, 1, 2]}
     content["metrics"] = ["test.las"]
     content["report"] = {
@@ -47,12 +57,15 @@ def report_grid(folder: Path, **report: Any) -> Grid:
     return load(folder, content)
 
 
-def write_lines(grid: Grid, leave_out: int = 0) -> None:
+def write_lines(grid: Grid, leave_out: int = 0, *, is_watched: bool = True) -> None:
     results = Results(grid.results)
     for cell in grid.cells[: len(grid.cells) - leave_out]:
         layers, column, seed = (cell.axes[axis] for axis in ("N", "scores", "seed"))
         las = SCORES[str(column), int(layers)][int(seed)]
         size = 1000 if layers == 0 else 4000
+        modules = {"parser.head": 250 if column == "halved" else 500}
+        if layers:
+            modules["parser.lstm"] = 3000
         results.append(
             {
                 "key": cell.key,
@@ -63,17 +76,18 @@ def write_lines(grid: Grid, leave_out: int = 0) -> None:
                     "trained": size + 100,
                     "all": 9000,
                     "parts": {"parser": size, "rest": 100},
+                    "modules": modules,
                 },
                 "test": {"las": las},
-                "history": [history(step, las, bool(layers)) for step in (0, 2, 4)],
+                "history": [history(step, las, bool(layers), is_watched) for step in (0, 2, 4)],
                 "versions": {"python": "3.0"},
                 "peak_memory_mb": 10.0,
-                "times": {"train": 2.0},
+                "times": {"train": 2.0, "words_per_second": 1000.0 + seed},
             }
         )
 
 
-def history(step: int, las: float, has_lstm: bool) -> dict[str, Any]:
+def history(step: int, las: float, has_lstm: bool, is_watched: bool) -> dict[str, Any]:
     layers = ["lstm_1"] * has_lstm + ["arc_head", "arc_dependent", "arc"]
     watch = {
         "arc_score_std": 1.5,
@@ -82,11 +96,14 @@ def history(step: int, las: float, has_lstm: bool) -> dict[str, Any]:
         "effective_rank": dict.fromkeys(layers, 8.0),
         "rank_share": dict.fromkeys(layers, 0.5),
     }
-    return {"step": step, "scores": {"las": las * step / 4}, "watch": {"parser": watch}}
+    entry = {"step": step, "scores": {"las": las * step / 4}}
+    return entry | {"watch": {"parser": watch}} if is_watched else entry
 
 
-def make_runs(folder: Path, leave_out: int = 0, **report: Any) -> Runs:
-    grid = report_grid(folder, **report)
+def make_runs(
+    folder: Path, scores: Sequence[str] = TWO, *, leave_out: int = 0, **report: Any
+) -> Runs:
+    grid = report_grid(folder, scores, **report)
     write_lines(grid, leave_out)
     return Runs(grid, read_layout(grid), Results(grid.results).read())
 
@@ -122,8 +139,42 @@ def test_tests_by_hand(tmp_path: Path) -> None:
 
 def test_pairs_need_both_columns(tmp_path: Path) -> None:
     runs = make_runs(tmp_path, leave_out=1)
-    assert runs.pairs("test.las", (), [(1,)]) == ([0.71, 0.69], [0.70, 0.70])
-    assert len(runs.pairs("test.las", (), runs.rows)[0]) == 5
+    assert runs.pairs("test.las", (), [(1,)], "raw") == ([0.71, 0.69], [0.70, 0.70])
+    assert len(runs.pairs("test.las", (), runs.rows, "raw")[0]) == 5
+
+
+def test_three_columns_by_hand(tmp_path: Path) -> None:
+    runs = make_runs(tmp_path, THREE)
+    assert runs.columns == ["raw", "halved", "normalized"]
+    scores = score_table(runs, "test.las", (), []).splitlines()
+    assert scores[2].split(" | ")[2:] == ["**0.6067 ± 0.0058 (3)**", "0.6000 ± 0.0200 (3) |"]
+    tests = test_table(runs, "test.las", ()).splitlines()
+    assert tests[0] == "| N | above | pairs won | mean difference | p | effect r |"
+    assert tests[2] == "| 0 | raw | 3 of 3 | +0.0800 | 0.125 | 1.00 |"
+    # The pair that ties has no rank: .01 and -.03 have ranks 1 and -2.
+    assert tests[3].startswith("| 0 | halved | 1 of 3 | -0.0067 |")
+    assert tests[3].endswith("| -0.33 |")
+    assert tests[5] == "| 1 | halved | 3 of 3 | +0.1100 | 0.125 | 1.00 |"
+    assert [row.split(" | ")[:3] for row in tests[6:8]] == [
+        ["| all", "raw", "5 of 6"],
+        ["| all", "halved", "4 of 6"],
+    ]
+
+
+def test_each_other_column_has_its_match(tmp_path: Path) -> None:
+    text = parameter_table(make_runs(tmp_path, THREE), "test.las", ())
+    assert "The best raw setting is N = 1: 0.7100. The smallest normalized setting" in text
+    assert "The best halved setting is N = 0: 0.6067. The smallest normalized setting" in text
+
+
+def test_beside_the_scores_by_hand(tmp_path: Path) -> None:
+    beside = ["parameters.modules", "times.words_per_second"]
+    table = beside_table(make_runs(tmp_path, THREE, beside=beside), ()).splitlines()
+    assert table[0] == "| N | scores | parser.head | parser.lstm | words per second |"
+    assert table[2] == "| 0 | raw | 500 | – | 1,001 ± 1.0000 (3) |"
+    assert table[6].split(" | ")[1:3] == ["halved", "250"]
+    with pytest.raises(ValueError, match=r"no 'times\.speed'; instead of 'speed' it has: train"):
+        beside_table(make_runs(tmp_path / "b", beside=["times.speed"]), ())
 
 
 def test_watch_table_by_hand(tmp_path: Path) -> None:
@@ -183,10 +234,10 @@ def test_papers_numbers_need_their_source(tmp_path: Path) -> None:
 
 def test_other_axes_make_tables(tmp_path: Path) -> None:
     runs = make_runs(tmp_path, rows="scores", columns="N", better=1)
-    assert (runs.layout.worse, runs.tables) == (0, [()])
+    assert (runs.layout.others, runs.tables) == ([0], [()])
     runs = make_runs(tmp_path / "more", rows=[])
     assert runs.tables == [(0,), (1,)]
-    assert runs.pairs("test.las", (1,), [()]) == ([0.71, 0.69, 0.75], [0.70, 0.70, 0.73])
+    assert runs.pairs("test.las", (1,), [()], "raw") == ([0.71, 0.69, 0.75], [0.70, 0.70, 0.73])
 
 
 @pytest.mark.parametrize(
@@ -195,7 +246,7 @@ def test_other_axes_make_tables(tmp_path: Path) -> None:
         ({"color": 1}, "unknown key 'color'"),
         ({"rows": "n"}, "names 'n'. The axes are: N, scores, seed"),
         ({"better": "best"}, "'better' be one of them"),
-        ({"columns": "seed", "seeds": "scores"}, "must have two values"),
+        ({"columns": "seed", "seeds": "scores", "better": 3}, "'seed' has \\[0, 1, 2\\]"),
     ],
 )
 def test_errors_name_the_key(tmp_path: Path, report: dict[str, Any], message: str) -> None:
@@ -218,6 +269,35 @@ def test_report_is_written_with_its_figures(tmp_path: Path) -> None:
     for path in figures:
         assert path.stat().st_size > 1000
         assert path.suffix == ".png" or f"]({path.name})" in text
+
+
+def test_report_of_three_columns_draws_three(tmp_path: Path) -> None:
+    grid = report_grid(tmp_path, THREE, beside=["parameters.modules"])
+    write_lines(grid)
+    output, *figures = write_report(grid, "the command")
+    text = output.read_text()
+    assert "that normalized is above each of raw, halved, with the rank-biserial" in text
+    assert "## Beside the scores\n\nMean ± standard deviation (n) over seed.\n\n| N | " in text
+    (steps,) = (path for path in figures if path.name == "tiny-test-las-steps.svg")
+    drawn = steps.read_text()
+    # Blue and vermilion stay those of the column before the last, and of the last.
+    assert all(color.lower() in drawn for color in ("#009E73", "#0072B2", "#D55E00"))
+
+
+def test_report_of_one_column_has_no_tests(tmp_path: Path) -> None:
+    grid = report_grid(tmp_path, ["normalized"])
+    write_lines(grid)
+    output, *_ = write_report(grid, "the command")
+    assert "Mean ± standard deviation (n) over seed.\n\n| N | normalized |" in output.read_text()
+    assert "pairs won" not in output.read_text()
+
+
+def test_unwatched_runs_have_no_section_of_it(tmp_path: Path) -> None:
+    grid = report_grid(tmp_path)
+    write_lines(grid, is_watched=False)
+    output, *figures = write_report(grid, "the command")
+    assert "effective rank" not in output.read_text()
+    assert not any("watch" in path.name for path in figures)
 
 
 def test_command_reports_without_variables(tmp_path: Path) -> None:
