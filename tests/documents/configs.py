@@ -1,0 +1,57 @@
+"""Parts of configs are put into spaCy's default one, and all that they name is made."""
+
+import re
+from typing import Any
+
+from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
+from spacy.util import get_lang_class, load_model_from_config, registry
+from thinc.api import Config
+
+SECTIONS = {"paths", "system", "nlp", "components", "corpora", "training", "initialize"}
+
+FIXED = {"system", "nlp", "training", "initialize"}
+"""Sections whose settings are all in spaCy's default config."""
+
+
+def check_config(text: str) -> None:
+    """Raises what spaCy or Thinc raises on a config that they can't read, and AssertionError."""
+    given = Config().from_str(with_parents(text), interpolate=False)
+    assert given, "there is nothing in it"
+    assert set(given) <= SECTIONS, f"sections {set(given) - SECTIONS}"
+    config = Config(get_lang_class("en").default_config).copy()
+    for section in set(given) & FIXED:
+        unknown = set(given[section]) - set(config[section])
+        assert not unknown, f"[{section}] has no {unknown}"
+    config["paths"] |= {"train": "train.spacy", "dev": "dev.spacy"}
+    config = config.merge(given)
+    components: dict[str, Any] = config["components"]
+    named = given.get("nlp", {}).get("pipeline", list(components))
+    listed = given.get("training", {})
+    for name in (
+        *named,
+        *listed.get("frozen_components", ()),
+        *listed.get("annotating_components", ()),
+    ):
+        assert name in components, f"there is no [components.{name}]"
+    for name, block in list(components.items()):
+        if "source" in block:
+            assert set(block) <= {"source", "component", "replace_listeners"}, block
+            del components[name]
+    config["nlp"]["pipeline"] = [name for name in named if name in components]
+    nlp = load_model_from_config(config, auto_fill=True)
+    assert nlp.pipe_names == config["nlp"]["pipeline"]
+    filled = config.interpolate()
+    registry.resolve(filled["corpora"])
+    registry.resolve(filled["training"], schema=ConfigSchemaTraining)
+    registry.resolve(filled["initialize"], schema=ConfigSchemaInit)
+
+
+def with_parents(text: str) -> str:
+    """A part of a config, headed by the sections that it lies in."""
+    sections = re.findall(r"^\[(.+)\]$", text, re.MULTILINE)
+    above = set()
+    for section in sections:
+        parts = section.split(".")
+        above |= {".".join(parts[:n]) for n in range(1, len(parts))}
+    missing = sorted(above - set(sections))
+    return "".join(f"[{section}]\n" for section in missing) + text
