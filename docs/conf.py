@@ -1,6 +1,7 @@
 """The documentation as a site: `sphinx-build -W --keep-going docs build/docs`."""
 
 import re
+from importlib.metadata import distribution
 from importlib.metadata import version as version_of
 from typing import Any
 
@@ -27,16 +28,31 @@ SETTING = re.compile(r"((?:\w+, )*\w+): ")
 """How a line begins that tells of parameters: `arc_size, label_size: widths`."""
 
 
+REGISTERED = {
+    entry.value.replace(":", "."): entry.name
+    for entry in distribution("spacy-biaffine").entry_points
+    if entry.group.startswith(("spacy_", "thinc_"))
+}
+"""What a config calls a function, by its place."""
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", to_restructured_text)
+    app.connect("autodoc-skip-member", skip_tuple_fields)
+
+
+def skip_tuple_fields(*event: Any) -> bool | None:
+    """Leave out the fields of named tuples, whose docstrings say nothing."""
+    return True if type(event[3]).__name__ == "_tuplegetter" else None
 
 
 def to_restructured_text(*event: Any) -> None:
-    """Rewrite a docstring in place: code between single backticks, lines that tell of parameters as
-    a list, and what is set in by blanks as it stands."""
+    """Rewrite a docstring in place: above it the registered name, code between single backticks,
+    lines that tell of parameters as a list, and what is set in by blanks as it stands."""
+    name: str = event[2]
     lines: list[str] = event[-1]
-    written: list[str] = []
+    written = [f"In a config: ``{REGISTERED[name]}``", ""] if name in REGISTERED else []
     for paragraph in "\n".join(lines).strip().split("\n\n"):
         written += _paragraph(paragraph)
     lines[:] = written

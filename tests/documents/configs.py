@@ -47,11 +47,8 @@ def check_config(text: str) -> None:
 
 
 def with_parents(text: str) -> str:
-    """A part of a config, headed by the sections that it lies in."""
+    """A part of a config, headed by the sections of a config that it lies in. Deeper ones than
+    those it must have itself."""
     sections = re.findall(r"^\[(.+)\]$", text, re.MULTILINE)
-    above = set()
-    for section in sections:
-        parts = section.split(".")
-        above |= {".".join(parts[:n]) for n in range(1, len(parts))}
-    missing = sorted(above - set(sections))
-    return "".join(f"[{section}]\n" for section in missing) + text
+    missing = {section.partition(".")[0] for section in sections} - set(sections)
+    return "".join(f"[{section}]\n" for section in sorted(missing)) + text

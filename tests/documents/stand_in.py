@@ -9,11 +9,21 @@ from spacy.tokens import Doc, Span
 
 from spacy_biaffine.graphs import Frame, Relation, Role, set_frames, set_relations
 
+COMPONENTS = (
+    "tok2vec",
+    "norm_biaffine_parser",
+    "label_attention_tagger",
+    "global_pointer_ner",
+    "norm_biaffine_graph_parser",
+    "syntax_srl",
+)
+
 
 def load(name: Any, **_: Any) -> Language:
     """A pipeline in place of a trained one. What the pages print was printed by trained ones."""
     nlp = spacy.blank("fr" if str(name).startswith("fr_") else "en")
-    nlp.add_pipe("stand_in")
+    for component in COMPONENTS:
+        nlp.add_pipe("stand_in", name=component)
     return nlp
 
 
