@@ -13,7 +13,7 @@ from .arc_scorer import score_relation_arcs
 from .entity_scorer import score_entities
 from .gold import label_of
 from .graph_scorers import score_dep_graph, score_relations
-from .graphs import DEP_GRAPH, FRAMES, RELATIONS, has_graph
+from .graphs import DEP_GRAPH, FRAMES, RELATIONS, WORD_FRAMES, has_graph
 from .layers import entity_groups, has_sentences
 from .role_scorers import score_roles
 from .scorers import score_parser, score_tagger
@@ -112,6 +112,11 @@ def _layers(
         *(_arcs(key) for key in arcs_of),
         Layer("dependency graphs", partial(has_graph, key=DEP_GRAPH), score_dep_graph),
         Layer("frames", partial(has_graph, key=FRAMES), score_roles),
+        Layer(
+            "frames of words",
+            partial(has_graph, key=WORD_FRAMES),
+            partial(score_roles, word_frames=True),
+        ),
     ]
     if tokenized:
         layers.insert(0, Layer("tokens", _knows_text, Scorer.score_tokenization))

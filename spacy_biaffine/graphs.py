@@ -10,7 +10,7 @@ this is relative, so it stays right when groups are joined. Scores are in the gr
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
@@ -18,6 +18,9 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 RELATIONS = "relations"
 
 FRAMES = "frames"
+
+WORD_FRAMES = "word_frames"
+"""Frames with arguments that are words, beside those whose arguments are spans."""
 
 DEP_GRAPH = "dep_graph"
 
@@ -215,8 +218,8 @@ def _arcs_of(doc: Doc) -> list[Arc]:
     ]
 
 
-def set_frames(doc: Doc, frames: Iterable[Frame]) -> None:
-    """Write doc._.frames, in the order given.
+def set_frames(doc: Doc, frames: Iterable[Frame], key: str = FRAMES) -> None:
+    """Write doc._.frames, or doc._.word_frames, in the order given.
 
     Every frame has nodes of its own: its predicate's spans, then those of its roles. The root has
     an edge to the predicate, the sense is its label; the predicate has one to each role. Further
@@ -239,12 +242,12 @@ def set_frames(doc: Doc, frames: Iterable[Frame]) -> None:
         predicate = add(frame.predicate, ROOT, frame.sense or "", frame.score)
         for role in frame.roles:
             add(role.spans, predicate, role.label, role.score)
-    set_graph(doc, FRAMES, nodes, edges)
+    set_graph(doc, key, nodes, edges)
 
 
-def _frames_of(doc: Doc) -> list[Frame]:
-    """Frames in the order given."""
-    nodes, edges = graph_of(doc, FRAMES)
+def frames_of(doc: Doc, key: str = FRAMES) -> list[Frame]:
+    """The frames that `set_frames` has written, in the order given."""
+    nodes, edges = graph_of(doc, key)
     frames: list[Frame] = []
     predicate = ROOT
     for edge in edges:
@@ -267,4 +270,10 @@ def _frames_of(doc: Doc) -> list[Frame]:
 
 Doc.set_extension("relations", getter=_relations_of, setter=set_relations, force=True)
 Doc.set_extension("dep_graph", getter=_arcs_of, setter=set_arcs, force=True)
-Doc.set_extension("frames", getter=_frames_of, setter=set_frames, force=True)
+for _key_of_frames in (FRAMES, WORD_FRAMES):
+    Doc.set_extension(
+        _key_of_frames,
+        getter=partial(frames_of, key=_key_of_frames),
+        setter=partial(set_frames, key=_key_of_frames),
+        force=True,
+    )

@@ -3,9 +3,9 @@
 from spacy.tokens import Doc
 
 from .annotations import ENT_SCORES, TOKEN_LABELS, TOKEN_SCORES
-from .graphs import DEP_GRAPH, FRAMES, RELATIONS
+from .graphs import DEP_GRAPH, FRAMES, RELATIONS, WORD_FRAMES
 
-KEPT = {TOKEN_SCORES, TOKEN_LABELS, ENT_SCORES, RELATIONS, FRAMES, DEP_GRAPH, "conllu"}
+KEPT = {TOKEN_SCORES, TOKEN_LABELS, ENT_SCORES, RELATIONS, FRAMES, WORD_FRAMES, DEP_GRAPH, "conllu"}
 """Span groups in which this package keeps other things than entities."""
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from spacy.scorer import PRFScore
 from spacy.training import Example
 
+from .decode.pieces import PREDICATE
 from .gold_roles import TokenFrame, TokenSpan, frames_in_tokens, gold_frames, pieces_of
-from .graphs import FRAMES, has_graph
+from .graphs import FRAMES, WORD_FRAMES, has_graph
 
 Frames = list[tuple[int, TokenFrame]]
 """Frames, each with the number of its Doc."""
@@ -22,30 +23,35 @@ def make_role_scorer() -> Callable[..., dict[str, Any]]:
     return score_roles
 
 
-def score_roles(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
+def score_roles(
+    examples: Iterable[Example], *, word_frames: bool = False, **_: Any
+) -> dict[str, Any]:
     """Precision, recall and F1 of predicates and of their arguments.
 
-    A predicate is the first token of its first span; whatever else it consists of does not count.
+    A predicate is the first token of its first span; what else it has counts in roles_per_type
+    alone, under V.
 
     predicates_p, predicates_r, predicates_f. senses_acc: how many senses are right, of the
     predicates that were found and have a gold sense.
     roles_p, roles_r, roles_f: as in CoNLL-2005, whole arguments, whose predicate, label and spans
-    are all right. roles_per_type: p, r, f by label.
+    are all right. roles_per_type: p, r, f by label, and of predicates with all their spans.
     role_words_p, ..._r, ..._f: as in CoNLL-2009 without senses. Each span of an argument counts by
     itself, under its label X or C-X: with arguments that are words, labelled dependencies.
     semantic_p, semantic_r, semantic_f: the same, with one item more for each sense.
+    word_frames: score doc._.word_frames instead of doc._.frames; all names then begin with word_.
 
     Where predicates were given, these are the scores for given predicates, else end-to-end ones.
     Docs without gold frames (none is annotated, which is not the same as none in the text) do not
     count; None where there are no others. Gold that the predicted tokens don't have is missed.
     """
+    key = WORD_FRAMES if word_frames else FRAMES
     predicted: Frames = []
     gold: Frames = []
     n_docs = 0
     for example in examples:
-        if has_graph(example.reference, FRAMES):
-            predicted += [(n_docs, frame) for frame in frames_in_tokens(example.predicted)]
-            gold += [(n_docs, frame) for frame in gold_frames(example)]
+        if has_graph(example.reference, key):
+            predicted += [(n_docs, frame) for frame in frames_in_tokens(example.predicted, key)]
+            gold += [(n_docs, frame) for frame in gold_frames(example, key)]
             n_docs += 1
     senses = _compare(_senses(predicted), _senses(gold))
     words = _compare(_words(predicted), _words(gold))
@@ -61,7 +67,7 @@ def score_roles(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
     has_senses = any(frame.sense for _, frame in gold)
     scores["senses_acc"] = _accuracy(senses, predicted, gold) if has_senses else None
     scores["roles_per_type"] = _per_type(predicted, gold) if n_docs else None
-    return scores
+    return {f"word_{name}": value for name, value in scores.items()} if word_frames else scores
 
 
 def _predicates(frames: Frames) -> Iterator[tuple[int, int]]:
@@ -76,6 +82,11 @@ def _roles(frames: Frames) -> Iterator[RoleItem]:
     for doc, frame in frames:
         for label, spans in frame.roles:
             yield doc, frame.predicate, label, tuple(spans)
+
+
+def _whole_predicates(frames: Frames) -> Iterator[RoleItem]:
+    for doc, frame in frames:
+        yield doc, frame.predicate, PREDICATE, tuple(frame.further)
 
 
 def _words(frames: Frames) -> Iterator[RoleItem]:
@@ -106,6 +117,6 @@ def _per_type(predicted: Frames, gold: Frames) -> dict[str, dict[str, float]]:
 
 def _by_label(frames: Frames) -> dict[str, list[RoleItem]]:
     by_label: dict[str, list[RoleItem]] = defaultdict(list)
-    for item in _roles(frames):
+    for item in (*_roles(frames), *_whole_predicates(frames)):
         by_label[item[2]].append(item)
     return by_label

@@ -11,7 +11,7 @@ from spacy_biaffine.gold_roles import gold_frames, role_labels, role_targets
 from spacy_biaffine.graphs import Frame, Role, set_frames
 
 WORDS = ["Songs", "fell", ".", "She", "wrote", "old", "songs", "down", "today"]
-LABELS = {"A0": 0, "A1": 1, "C-A1": 2}
+LABELS = {"A0": 0, "A1": 1, "C-A1": 2, "C-V": 3}
 
 
 @pytest.fixture
@@ -66,6 +66,7 @@ def test_targets(vocab):
         [0, 0, 1, LABELS["A1"]],
         [1, 3, 4, LABELS["A0"]],
         [1, 5, 7, LABELS["A1"]],
+        [1, 7, 8, LABELS["C-V"]],
         [1, 8, 9, LABELS["C-A1"]],
         [2, 4, 5, LABELS["A0"]],
     ]
@@ -79,12 +80,45 @@ def test_tokens_are_counted_over_all_docs(vocab):
     n = len(gold)
     assert cuts_of(two) == [*cuts_of(one), *([t + n for t in cut] for cut in cuts_of(one))]
     assert two.predicates.tolist() == [*one.predicates, *(one.predicates + n)]
-    assert two.arguments[5:].tolist() == (one.arguments + np.array([3, n, n, 0])).tolist()
+    assert two.arguments[6:].tolist() == (one.arguments + np.array([3, n, n, 0])).tolist()
 
 
 def test_labels(vocab):
     gold = gold_doc(vocab)
-    assert role_labels(Example(bare(gold), gold)) == {"A0", "A1", "C-A1", "AM"}
+    assert role_labels(Example(bare(gold), gold)) == {"A0", "A1", "C-A1", "AM", "C-V"}
+
+
+def test_predicates_of_several_words(vocab):
+    """What is behind the first word, and what is before it or further away, are pieces of it."""
+    gold = Doc(vocab, words=["Down", "look", "out", "for", "it", "now", "on"])
+    set_frames(gold, [Frame((gold[1:4], gold[6:7], gold[0:1]), None, (role(gold, "A1", (4, 5)),))])
+    example = Example(bare(gold), gold)
+    (frame,) = gold_frames(example)
+    assert (frame.predicate, frame.further) == (1, [(0, 1), (2, 4), (6, 7)])
+    further = [a[1:3] for a in targets(example).arguments.tolist() if a[3] == LABELS["C-V"]]
+    assert further == [[0, 1], [2, 4], [6, 7]]
+    other = Doc(vocab, words=["Down", "look", "outfor", "itnow", "on"])
+    words = Doc(
+        vocab, words=[t.text for t in gold], spaces=[True, True, False, True, False, True, False]
+    )
+    set_frames(words, [_moved(frame, words) for frame in gold._.frames])
+    found = targets(Example(other, words))
+    assert [a[1:3] for a in found.arguments.tolist()] == [[0, 1], [2, 3], [4, 5]]
+    assert found.complete.tolist() == [False]
+
+
+def test_frames_of_words_are_apart(vocab):
+    gold = gold_doc(vocab)
+    unknown = role_targets([Example(bare(gold), gold)], LABELS, 99, "word_frames")
+    assert not unknown.known.any()
+    frame = Frame((gold[1:2],), "fall.01", (role(gold, "A0", (0, 1)),))
+    gold._.word_frames = [frame]
+    assert gold._.word_frames == [frame] and len(gold._.frames) == 3
+    example = Example(split(gold), gold)
+    found = role_targets([example], LABELS, 99, "word_frames")
+    assert found.arguments.tolist() == [[0, 0, 1, LABELS["A0"]]] and found.known.all()
+    assert role_labels(example, "word_frames") == {"A0"}
+    assert len(gold_frames(example)) == 3
 
 
 def test_sentences_are_those_of_the_predicted_doc(vocab):

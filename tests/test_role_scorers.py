@@ -51,7 +51,7 @@ def approximately(p, r, f):
 
 def test_perfect(vocab):
     scores = score_roles([pair(vocab, GOLD), pair(vocab, GOLD[::-1])])
-    assert set(scores.pop("roles_per_type")) == {"A0", "A1", "AM", "R-A1"}
+    assert set(scores.pop("roles_per_type")) == {"A0", "A1", "AM", "R-A1", "V"}
     assert set(scores) == {
         *(f"{n}_{x}" for n in ("predicates", "roles", "role_words", "semantic") for x in "prf"),
         "senses_acc",
@@ -76,7 +76,7 @@ def test_by_hand(vocab):
     assert prf(scores, "semantic") == approximately(4 / 8, 4 / 8, 4 / 8)
     assert scores["senses_acc"] == pytest.approx(1 / 2)
     per_type = scores["roles_per_type"]
-    assert list(per_type) == ["A0", "A1", "A2", "AM", "R-A1"]
+    assert list(per_type) == ["A0", "A1", "A2", "AM", "R-A1", "V"]
     assert per_type["A0"] == per_type["R-A1"] == pytest.approx({"p": 1, "r": 1, "f": 1})
     assert {label for label, each in per_type.items() if each["f"] == 0} == {"A1", "A2", "AM"}
 
@@ -113,9 +113,13 @@ def test_the_same_argument_of_another_predicate_is_wrong(vocab):
     assert scores["senses_acc"] == 0
 
 
-def test_further_pieces_of_a_predicate_do_not_count(vocab):
+def test_further_pieces_of_a_predicate_count_by_type_alone(vocab):
     predicted = [([(1, 2)], *WROTE[1:])]
-    assert score_roles([pair(vocab, predicted, [WROTE])])["semantic_f"] == 1
+    scores = score_roles([pair(vocab, predicted, [WROTE])])
+    assert scores["semantic_f"] == scores["roles_f"] == 1
+    assert scores["roles_per_type"]["V"]["f"] == 0
+    scores = score_roles([pair(vocab, GOLD), pair(vocab, [*predicted, FELL])])
+    assert scores["roles_per_type"]["V"]["f"] == pytest.approx(3 / 4)
     other = [([(4, 5), (1, 2)], *WROTE[1:])]
     assert score_roles([pair(vocab, other, [WROTE])])["semantic_f"] == 0
 
@@ -140,6 +144,17 @@ def test_words_as_arguments(vocab):
     scores = score_roles([pair(vocab, predicted, gold)])
     assert prf(scores, "role_words") == prf(scores, "roles") == approximately(2 / 3, 2 / 3, 2 / 3)
     assert prf(scores, "semantic") == approximately(3 / 4, 3 / 4, 3 / 4)
+
+
+def test_frames_of_words_have_scores_of_their_own(vocab):
+    """Names that begin with word_; frames of spans play no part in them."""
+    example = pair(vocab, GOLD, [FELL])
+    for doc, frames in ((example.predicted, [FELL]), (example.reference, GOLD)):
+        doc._.word_frames = [_frame(doc, *frame) for frame in frames]
+    scores = score_roles([example], word_frames=True)
+    assert prf(scores, "word_predicates") == approximately(1, 1 / 2, 2 / 3)
+    assert prf(score_roles([example]), "predicates") == approximately(1 / 2, 1, 2 / 3)
+    assert all(name.startswith("word_") for name in scores)
 
 
 def test_senses_of_predicates_that_were_not_found_do_not_count(vocab):

@@ -146,16 +146,27 @@ def test_frames_that_were_there_are_replaced(vocab):
 
 
 def test_pieces_of_an_argument_are_one_role(vocab):
-    """An argument in two pieces, and a predicate in two, of which the first piece stands for it."""
+    """An argument in two pieces, and a predicate in two."""
     doc = Doc(vocab, words=["She", "wrote", "it", "down", "again", "."])
     roles = (Role("A0", (doc[0:1],)), Role("A1", (doc[2:3], doc[4:5])))
     set_frames(doc, [Frame((doc[1:2], doc[3:4]), "write.01", roles)])
     nlp = make([doc], steps=80)
-    assert nlp.get_pipe("syntax_srl").labels == ("A0", "A1", "C-A1")
+    assert nlp.get_pipe("syntax_srl").labels == ("A0", "A1", "C-A1", "C-V")
     found = nlp(stripped(doc))
     assert read_frames(found) == read_frames(doc)
+    assert [[s.text for s in f.predicate] for f in found._.frames] == [["wrote", "down"]]
     assert all(0 < role.score <= 1 for role in found._.frames[0].roles)
     assert nlp.evaluate([Example(stripped(doc), doc)])["roles_f"] == 1.0
+
+
+def test_predicates_of_several_words(vocab):
+    """Side by side they are one span; whatever else they have comes behind it."""
+    doc = Doc(vocab, words=["Watch", "out", "for", "it", "there", "now"])
+    frame = Frame((doc[0:2], doc[4:5]), "watch.02", (Role("A1", (doc[2:4],)),))
+    set_frames(doc, [frame])
+    found = make([doc], steps=80)(stripped(doc))._.frames
+    assert [[s.text for s in f.predicate] for f in found] == [["Watch out", "there"]]
+    assert [[r.label for r in f.roles] for f in found] == [["A1"]]
 
 
 def test_arguments_of_a_predicate_never_overlap(vocab):

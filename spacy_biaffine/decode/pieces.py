@@ -5,6 +5,11 @@ from typing import TypeVar
 
 CONTINUATION = "C-"
 
+PREDICATE = "V"
+
+FURTHER = CONTINUATION + PREDICATE
+"""Label of what a predicate has beside its first word ("wrote it down")."""
+
 Piece = TypeVar("Piece")
 
 

@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..graphs import Frame, set_frames
+from ..graphs import FRAMES, WORD_FRAMES, Frame, frames_of, has_graph, set_frames
 from .conllu import ReadReport, read_conllu
 from .docbin import read_docbin
 
@@ -30,7 +30,7 @@ LAYERS: dict[str, list[int | str]] = {
 }
 
 PREDICATES = "predicates"
-"""A further layer: the predicates of doc._.frames, without senses and roles."""
+"""A further layer: the predicates of frames, without senses and roles."""
 
 
 class ConlluCorpus:
@@ -134,10 +134,15 @@ def give(reference: Doc, given: Sequence[str]) -> Doc:
         values: Any = reference.to_array(LAYERS[layer])
         doc.from_array(LAYERS[layer], values)
     if PREDICATES in given:
-        predicates = [frame.predicate for frame in reference._.frames]
-        spans = [tuple(doc[span.start : span.end] for span in each) for each in predicates]
-        set_frames(doc, [Frame(each, None, ()) for each in spans])
+        for key in (FRAMES, WORD_FRAMES):
+            if has_graph(reference, key):
+                set_frames(doc, _bare_predicates(doc, frames_of(reference, key)), key)
     return doc
+
+
+def _bare_predicates(doc: Doc, frames: Iterable[Frame]) -> list[Frame]:
+    spans = [tuple(doc[span.start : span.end] for span in frame.predicate) for frame in frames]
+    return [Frame(each, None, ()) for each in spans]
 
 
 def examples_of(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[Example]:

@@ -1,4 +1,4 @@
-"""syntax_srl: predicates with their senses and arguments, as doc._.frames."""
+"""syntax_srl: predicates with their senses and arguments, as doc._.frames or doc._.word_frames."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..decode.pieces import join_pieces
+from ..decode.pieces import FURTHER, join_pieces
 from ..gold import sentence_parts
 from ..gold_roles import frames_in_tokens, role_labels, role_targets
-from ..graphs import Frame, Role, set_frames
+from ..graphs import FRAMES, WORD_FRAMES, Frame, Role, frames_of, set_frames
 from ..losses import IGNORED
 from ..senses import SenseCounts, Senses, lemma_of
 from ..types import FoundFrame, Ints, RoleInput, RoleTargets
@@ -40,10 +40,12 @@ heads = 4
 
 @Language.factory(
     "syntax_srl",
+    assigns=["doc._.frames", "doc._.word_frames", "doc.spans"],
     requires=["token.dep", "token.head"],
     default_config={
         "model": Config().from_str(DEFAULT_MODEL)["model"],
         "given_predicates": False,
+        "word_frames": False,
         "scorer": {"@scorers": "spacy-biaffine.role_scorer.v1"},
     },
     default_score_weights={
@@ -58,23 +60,39 @@ heads = 4
     },
 )
 def make_srl(
-    nlp: Language, name: str, model: Model, given_predicates: bool, scorer: Scorer | None
+    nlp: Language,
+    name: str,
+    model: Model,
+    given_predicates: bool,
+    word_frames: bool,
+    scorer: Scorer | None,
 ) -> "SyntaxSRL":
     """Make a role labeller.
 
     model: from `spacy-biaffine.SyntaxSRL.v1`.
     given_predicates: find the arguments of the predicates that are on the Doc, in doc._.frames,
         and of no others. Off, predicates are found too, and what is on the Doc is replaced.
+    word_frames: learn from and write doc._.word_frames instead of doc._.frames, so that a pipeline
+        may have both, roles of spans and roles of words, by two components. The names of the scores
+        then begin with word_.
     scorer: the scoring method.
     """
-    return SyntaxSRL(nlp.vocab, model, name, given_predicates=given_predicates, scorer=scorer)
+    return SyntaxSRL(
+        nlp.vocab,
+        model,
+        name,
+        given_predicates=given_predicates,
+        word_frames=word_frames,
+        scorer=scorer,
+    )
 
 
 class SyntaxSRL(StructuredPipe):
     """A role labeller that reads the dependency tree, where its encoder does.
 
     Sentences that are marked on a Doc are read one by one; a Doc without marks is read as a whole.
-    An argument has one span, or several where training has seen pieces C-X of an argument X.
+    An argument has one span, or several where training has seen pieces C-X of an argument X; so has
+    a predicate.
     """
 
     def __init__(
@@ -84,10 +102,13 @@ class SyntaxSRL(StructuredPipe):
         name: str = "syntax_srl",
         *,
         given_predicates: bool = False,
+        word_frames: bool = False,
         scorer: Scorer | None = None,
     ) -> None:
         super().__init__(vocab, model, name, scorer=scorer)
         self.given_predicates = given_predicates
+        self.word_frames = word_frames
+        self.frames_key = WORD_FRAMES if word_frames else FRAMES
         self._known: tuple[SenseCounts, Senses, list[str]] | None = None
 
     @property
@@ -111,7 +132,7 @@ class SyntaxSRL(StructuredPipe):
 
     def gold_labels(self, example: Example) -> dict[str, set[str]]:
         """The labels of the pieces of gold arguments, X and C-X."""
-        return {"labels": role_labels(example)}
+        return {"labels": role_labels(example, self.frames_key)}
 
     def _collect_labels(self, examples: Iterable[Example]) -> None:
         """Also the senses, and how long arguments are."""
@@ -121,12 +142,14 @@ class SyntaxSRL(StructuredPipe):
         def watched() -> Iterator[Example]:
             nonlocal longest
             for example in examples:
-                frames = example.reference._.frames
+                frames = frames_of(example.reference, self.frames_key)
                 named = [(frame.predicate[0][0], frame.sense) for frame in frames if frame.sense]
                 for lemma, senses in Senses.of(named).to_data().items():
                     counts.setdefault(lemma, Counter()).update(senses)
-                roles = (role for frame in frames for role in frame.roles)
-                longest = max(longest, *(len(span) for role in roles for span in role.spans), 1)
+                roles = (role.spans for frame in frames for role in frame.roles)
+                further = (frame.predicate[1:] for frame in frames)
+                spans = (span for each in (*roles, *further) for span in each)
+                longest = max(longest, *map(len, spans), 1)
                 yield example
 
         self.cfg = {"labels": self.cfg["labels"]}
@@ -143,7 +166,8 @@ class SyntaxSRL(StructuredPipe):
         """The losses of predicates, of their senses and of roles; see `role_loss`."""
         docs = [eg.predicted for eg in examples]
         numbers = {label: number for number, label in enumerate(self.labels)}
-        targets = role_targets(examples, numbers, self.model.attrs["max_length"])
+        max_length = self.model.attrs["max_length"]
+        targets = role_targets(examples, numbers, max_length, self.frames_key)
         senses = self._senses_of(docs)
         may_be = targets.known & (not self.given_predicates)
         features = {
@@ -163,13 +187,15 @@ class SyntaxSRL(StructuredPipe):
         if not any(len(doc) for doc in docs):
             return [[] for _ in docs]
         may_be = np.full(sum(map(len, docs)), not self.given_predicates)
-        given = _predicates_on(docs) if self.given_predicates else np.zeros(0, dtype=np.int64)
+        given = np.zeros(0, dtype=np.int64)
+        if self.given_predicates:
+            given = _predicates_on(docs, self.frames_key)
         features = {"predicate": _given(may_be, given), "senses": self._senses_of(docs)}
         cuts = sentence_parts(docs, self.model.attrs["max_length"])
         return self.model.predict(RoleInput(docs, cuts, features))
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[FoundFrame]]) -> None:
-        """Write doc._.frames, with the probabilities of predicates and roles as their scores."""
+        """Write the frames, with the probabilities of predicates and roles as their scores."""
         senses, names = self._dictionary
         for doc, found in zip(docs, scores, strict=True):
             frames = {}
@@ -178,21 +204,29 @@ class SyntaxSRL(StructuredPipe):
                 guess = senses.best(lemma_of(token)) if names else None
                 sense = guess if each.sense < 0 else names[each.sense]
                 frames[each.predicate] = self._frame(doc, each, sense)
-            set_frames(doc, _as_given(doc, frames) if self.given_predicates else frames.values())
+            written: Iterable[Frame] = frames.values()
+            if self.given_predicates:
+                written = _as_given(doc, frames, self.frames_key)
+            set_frames(doc, written, self.frames_key)
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Scores of predicted frames, by the scorer of the config."""
+        return super().score(examples, word_frames=self.word_frames, **kwargs)
 
     def _frame(self, doc: Doc, found: FoundFrame, sense: str | None) -> Frame:
-        pieces = join_pieces(
+        pieces = [
             (self.labels[label], (doc[start:end], float(prob)))
             for (start, end, label), prob in zip(
                 found.arguments.tolist(), found.role_probs, strict=True
             )
-        )
+        ]
         roles = [
             Role(label, tuple(span for span, _ in spans), min(prob for _, prob in spans))
-            for label, spans in pieces
+            for label, spans in join_pieces(piece for piece in pieces if piece[0] != FURTHER)
         ]
-        predicate = doc[found.predicate : found.predicate + 1]
-        return Frame((predicate,), sense, tuple(roles), found.prob)
+        further = [span for label, (span, _) in pieces if label == FURTHER]
+        predicate = _with_further(doc[found.predicate : found.predicate + 1], further)
+        return Frame(predicate, sense, tuple(roles), found.prob)
 
     def _senses_of(self, docs: Sequence[Doc]) -> Ints:
         """(tokens, m) numbers of the senses that the lemma of each token has, -1 for none."""
@@ -217,24 +251,33 @@ def _given(may_be: np.ndarray, predicates: Ints) -> Ints:
     return feature
 
 
-def _predicates_on(docs: Sequence[Doc]) -> Ints:
+def _with_further(first: Span, others: Sequence[Span]) -> tuple[Span, ...]:
+    """The spans of a predicate: one that follows its first token is joined to it."""
+    for other in others:
+        if other.start == first.end:
+            joined = first.doc[first.start : other.end]
+            return (joined, *(each for each in others if each is not other))
+    return (first, *others)
+
+
+def _predicates_on(docs: Sequence[Doc], key: str) -> Ints:
     """The tokens, counted over all Docs, that are predicates of their frames."""
     offsets = np.cumsum([0, *map(len, docs)])[:-1].tolist()
     found = [
         frame.predicate + offset
         for doc, offset in zip(docs, offsets, strict=True)
-        for frame in frames_in_tokens(doc)
+        for frame in frames_in_tokens(doc, key)
         if frame.predicate >= 0
     ]
     return np.array(found, dtype=np.int64)
 
 
-def _as_given(doc: Doc, frames: Mapping[int, Frame]) -> list[Frame]:
+def _as_given(doc: Doc, frames: Mapping[int, Frame], key: str) -> list[Frame]:
     """The frames that are on the Doc, with the roles that were found, and the sense where it has
     none. Only the first frame of a token gets them."""
     rest = dict(frames)
     merged = []
-    for given, in_tokens in zip(doc._.frames, frames_in_tokens(doc), strict=True):
+    for given, in_tokens in zip(frames_of(doc, key), frames_in_tokens(doc, key), strict=True):
         found = rest.pop(in_tokens.predicate, None)
         roles = found.roles if found else ()
         sense = given.sense or (found.sense if found else None)
