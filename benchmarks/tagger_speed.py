@@ -1,7 +1,8 @@
 """Training and decoding time of label_attention_tagger against BiLSTM-softmax and BiLSTM-CRF.
 
 The three take turns on the same sentences; what counts is the median of the ratios of one turn.
-Times are CPU seconds of one thread, which other work on the machine disturbs least.
+Times are CPU seconds of one thread, which other work on the machine disturbs least. Optimizer,
+dropout and batches are those of experiments/configs/tagger.cfg.
 
 python benchmarks/tagger_speed.py TRAIN.spacy --target tag
 python benchmarks/tagger_speed.py TRAIN.spacy --target morph
@@ -10,13 +11,15 @@ python benchmarks/tagger_speed.py TRAIN.spacy --target morph
 import argparse
 import statistics
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 from spacy.language import Language
 from spacy.training import Example
-from spacy.util import load_config, load_model_from_config, minibatch
-from thinc.api import Adam, fix_random_seed
+from spacy.util import load_config, load_model_from_config, minibatch, registry
+from thinc.api import fix_random_seed
 
 from spacy_biaffine.formats.corpus import GivenCorpus
 
@@ -29,7 +32,7 @@ def main() -> None:
     parser.add_argument("corpus", type=Path, help=".spacy file, one sentence a Doc")
     parser.add_argument("--target", default="tag")
     parser.add_argument("--sentences", type=int, default=1000, help="0 for all")
-    parser.add_argument("--batch-size", type=int, default=10, help="sentences, in training")
+    parser.add_argument("--batch-size", type=int, help="training sentences; without: 500 words")
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--hidden", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
@@ -46,7 +49,8 @@ def main() -> None:
     decoding: dict[str, list[float]] = {name: [] for name in TAGGERS}
     for turn in range(args.rounds + 1):
         for name, nlp in pipelines.items():
-            epoch, decoded = train(nlp, examples, args.batch_size), decode(nlp, examples)
+            batches = list(batched(nlp, examples, args.batch_size))
+            epoch, decoded = train(nlp, batches), decode(nlp, examples)
             if turn:  # the first one warms up
                 training[name].append(epoch)
                 decoding[name].append(decoded)
@@ -77,13 +81,24 @@ def read(nlp: Language, corpus: Path, limit: int) -> list[Example]:
     return list(GivenCorpus(corpus, given=["sents"], limit=limit)(nlp))
 
 
-def train(nlp: Language, examples: list[Example], size: int) -> float:
+def batched(nlp: Language, examples: list[Example], size: int | None) -> Iterable[list[Example]]:
+    """Batches of so many sentences, or those of the config."""
+    return minibatch(examples, size) if size else setting(nlp, "batcher")(examples)
+
+
+def train(nlp: Language, batches: list[list[Example]]) -> float:
     """CPU seconds of an epoch."""
-    optimizer = Adam(0.002)
+    optimizer = setting(nlp, "optimizer")
+    dropout = nlp.config["training"]["dropout"]
     start = time.process_time()
-    for batch in minibatch(examples, size):
-        nlp.update(batch, sgd=optimizer, drop=0.4)
+    for batch in batches:
+        nlp.update(batch, sgd=optimizer, drop=dropout)
     return time.process_time() - start
+
+
+def setting(nlp: Language, name: str) -> Any:
+    """What a block of the training config stands for."""
+    return registry.resolve({name: nlp.config.interpolate()["training"][name]})[name]
 
 
 def decode(nlp: Language, examples: list[Example]) -> float:

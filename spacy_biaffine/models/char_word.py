@@ -24,6 +24,8 @@ from .torch_layer import LazyShim, build_module, set_module_dropout
 
 NAME = "char_word_bilstm"
 
+DIGIT = re.compile(r"\d")
+
 MAX_CHARS = 40
 """Longest spelling that is read; of a longer word the beginning and the end are."""
 
@@ -138,7 +140,7 @@ def init(model: Model, X: list[Doc] | None = None, Y: object = None) -> None:
 
 def fold(text: str) -> str:
     """All digits as 0."""
-    return re.sub(r"\d", "0", text)
+    return DIGIT.sub("0", text)
 
 
 def _by_frequency(counts: Counter[str]) -> tuple[list[str], int]:

@@ -99,6 +99,7 @@ class LazyShim(PyTorchShim):
         self._build = build
         self._sizes: dict[str, Any] | None = None
         self._half_on_gpu = mixed_precision
+        self._gradients_are_zero = False
         super().__init__(None)
 
     @property
@@ -158,7 +159,10 @@ class LazyShim(PyTorchShim):
         d_x, *d_weights = gradients
         for weight, gradient in zip(weights, d_weights, strict=True):
             if gradient is not None:
-                weight.grad = gradient if weight.grad is None else weight.grad + gradient
+                # Not added to zeros: that would be a copy of every weight matrix at each step.
+                earlier = None if self._gradients_are_zero else weight.grad
+                weight.grad = gradient if earlier is None else earlier + gradient
+        self._gradients_are_zero = False
         return d_x if d_x is not None else torch.zeros_like(x)
 
     def _autocast(self) -> torch.autocast:
@@ -168,6 +172,7 @@ class LazyShim(PyTorchShim):
         """Update the weights, where there are any."""
         if self._model is not None:
             super().finish_update(optimizer)
+            self._gradients_are_zero = True
 
     def to_bytes(self) -> bytes:
         """Sizes and weights: tensors and plain data alone."""

@@ -85,7 +85,8 @@ class CharWordEncoder(nn.Module):
         if self.static is not None and batch.vectors is not None:
             words = words + self.static(batch.vectors)
         spelled = torch.cat([self._spell(group) for group in batch.spellings])
-        return WordVectors(self.dropout(torch.cat([words, spelled], dim=-1)[batch.tokens]))
+        vectors = torch.cat([words, spelled], dim=-1).index_select(0, batch.tokens)
+        return WordVectors(self.dropout(vectors))
 
     @torch.inference_mode()
     def predict(self, batch: WordBatch) -> Tensor:
@@ -103,8 +104,9 @@ class CharWordEncoder(nn.Module):
         chars = self.chars(self._forget(group.chars, self.rare_char))
         turn = reversal(group.lengths, group.chars.shape[1])
         ahead, back = self.lstm(self.dropout(chars), turn).chunk(2, dim=-1)
-        rows = torch.arange(len(ahead), device=ahead.device)
-        return torch.cat([ahead[rows, group.lengths - 1], back[:, 0]], dim=-1)
+        firsts = torch.arange(len(ahead), device=ahead.device) * ahead.shape[1]
+        last = ahead.flatten(0, 1).index_select(0, firsts + group.lengths - 1)
+        return torch.cat([last, back[:, 0]], dim=-1)
 
     def _forget(self, numbers: Tensor, first_rare: int) -> Tensor:
         if not self.training:

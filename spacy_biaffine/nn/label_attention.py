@@ -60,8 +60,9 @@ class LabelAttention(nn.Module):
         return self._attend(words, self._per_head(self.key(labels)))
 
     def _attend(self, words: Tensor, keys: Tensor) -> Tensor:
-        queries = self._per_head(self.query(words))
-        return torch.softmax(queries @ keys.transpose(1, 2) / math.sqrt(keys.shape[-1]), dim=-1)
+        # Scaled before the product: words have fewer numbers than pairs of words and labels.
+        queries = self._per_head(self.query(words) / math.sqrt(keys.shape[-1]))
+        return torch.softmax(queries @ keys.transpose(1, 2), dim=-1)
 
     def _per_head(self, x: Tensor) -> Tensor:
         """(N, size) -> (k, N, size / k)"""
@@ -87,7 +88,7 @@ class LabelAttentionNetwork(nn.Module):
 
     def forward(self, batch: SentenceBatch) -> LabelScores:
         """The scores of every label at every word."""
-        return LabelScores(self._scores(self._states(batch)[-1][batch.mask]))
+        return LabelScores(self._scores(self._states(batch)[-1]))
 
     @torch.inference_mode()
     def predict(self, batch: SentenceBatch) -> LabelScores:
@@ -97,7 +98,7 @@ class LabelAttentionNetwork(nn.Module):
     @torch.inference_mode()
     def attention(self, batch: SentenceBatch) -> list[Tensor]:
         """The label distributions of each layer, (N, L); in hidden layers the mean of the heads."""
-        *hidden, last = (states[batch.mask] for states in self._states(batch))
+        *hidden, last = self._states(batch)
         weights = [
             cast(LabelAttention, layer).weights(words, self.labels).mean(dim=0)
             for layer, words in zip(self.attentions, hidden, strict=True)
@@ -106,15 +107,18 @@ class LabelAttentionNetwork(nn.Module):
 
     def _scores(self, words: Tensor) -> Tensor:
         """(N, size) -> (N, L)"""
-        return words @ self.labels.T / math.sqrt(self.labels.shape[1])
+        return (words / math.sqrt(self.labels.shape[1])) @ self.labels.T
 
     def _states(self, batch: SentenceBatch) -> list[Tensor]:
-        """H^w of each layer, (B, n, size)."""
+        """H^w of each layer, (N, size) over the words."""
         turn = reversal(batch.lengths.to(batch.x.device), batch.x.shape[1])
-        states = [self.dropout(self.lstms[0](batch.x, turn))]
+        rows = batch.mask.flatten().nonzero().squeeze(1)
+        padded = self.dropout(self.lstms[0](batch.x, turn))
+        states = [padded.flatten(0, 1).index_select(0, rows)]
         for lstm, attention in zip(self.lstms[1:], self.attentions, strict=True):
-            words = states[-1]
-            refined = torch.zeros_like(words)
-            refined[batch.mask] = attention(words[batch.mask], self.labels)
-            states.append(self.dropout(lstm(torch.cat([words, refined], dim=-1), turn)))
+            refined = torch.zeros_like(padded).flatten(0, 1)
+            refined = refined.index_copy(0, rows, attention(states[-1], self.labels))
+            both = torch.cat([padded, refined.view_as(padded)], dim=-1)
+            padded = self.dropout(lstm(both, turn))
+            states.append(padded.flatten(0, 1).index_select(0, rows))
         return states

@@ -41,21 +41,23 @@ class BiLSTMLayer(nn.Module):
         self.norm = nn.LayerNorm(2 * hidden) if layer_norm else nn.Identity()
 
     def forward(self, x: Tensor, turn: Tensor) -> Tensor:
-        """x (B, n, width), turn (B, n) places of each sentence in reverse -> (B, n, 2 hidden)"""
+        """x (B, n, width), turn (B n,) from `reversal` -> (B, n, 2 hidden)"""
         ahead, _ = self.ahead(x)
         back, _ = self.back(_take(x, turn))
         return self.norm(torch.cat([ahead, _take(back, turn)], dim=-1))
 
 
 def reversal(lengths: Tensor, n: int) -> Tensor:
-    """(B, n) places that turn each sentence around and leave its padding where it is."""
+    """(B n,) rows that turn each of B sentences around and leave its padding where it is."""
     places = torch.arange(n, device=lengths.device).expand(len(lengths), n)
     turned = lengths.unsqueeze(1) - 1 - places
-    return torch.where(turned >= 0, turned, places)
+    first = torch.arange(len(lengths), device=lengths.device).unsqueeze(1) * n
+    return (first + torch.where(turned >= 0, turned, places)).flatten()
 
 
-def _take(x: Tensor, places: Tensor) -> Tensor:
-    return x.gather(1, places.unsqueeze(-1).expand(-1, -1, x.shape[-1]))
+def _take(x: Tensor, rows: Tensor) -> Tensor:
+    """By whole rows, which is many times faster than `gather` on a CPU."""
+    return x.flatten(0, 1).index_select(0, rows).view_as(x)
 
 
 class TagEmbedding(nn.Module):

@@ -208,6 +208,19 @@ def test_gradients_add_up_until_the_update():
         assert parameter.grad is None or (parameter.grad == 0).all()
 
 
+def test_gradients_begin_anew_after_the_update():
+    layer = make_layer()
+    run(layer)
+    layer.finish_update(Adam(0.0, L2=0.0))
+    once = {name: g.clone() for name, g in run(layer)[2].items() if g is not None}
+    twice = run(layer)[2]
+    fresh = make_layer()
+    for name, gradient in run(fresh)[2].items():
+        if gradient is not None:
+            torch.testing.assert_close(once[name], gradient)
+            torch.testing.assert_close(twice[name], 2 * gradient)
+
+
 @pytest.mark.parametrize("mixed_precision", [True, False])
 def test_mixed_precision_is_for_gpus(mixed_precision):
     """On a CPU the flag is let pass: what was trained on a GPU runs, and trains, anywhere."""
