@@ -1,10 +1,11 @@
-"""Parts of configs are put into spaCy's default one, and all that they name is made."""
+"""Parts of configs are put into spaCy's default one, and all that they name is made, but for
+components that come from pipelines which are not installed."""
 
 import re
 from typing import Any
 
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
-from spacy.util import get_lang_class, load_model_from_config, registry
+from spacy.util import get_installed_models, get_lang_class, load_model_from_config, registry
 from thinc.api import Config
 
 SECTIONS = {"paths", "system", "nlp", "components", "corpora", "training", "initialize"}
@@ -36,7 +37,9 @@ def check_config(text: str) -> None:
     for name, block in list(components.items()):
         if "source" in block:
             assert set(block) <= {"source", "component", "replace_listeners"}, block
-            del components[name]
+            block["source"] = _installed(block["source"])
+            if block["source"] is None:
+                del components[name]
     config["nlp"]["pipeline"] = [name for name in named if name in components]
     nlp = load_model_from_config(config, auto_fill=True)
     assert nlp.pipe_names == config["nlp"]["pipeline"]
@@ -52,3 +55,8 @@ def with_parents(text: str) -> str:
     sections = re.findall(r"^\[(.+)\]$", text, re.MULTILINE)
     missing = {section.partition(".")[0] for section in sections} - set(sections)
     return "".join(f"[{section}]\n" for section in sorted(missing)) + text
+
+
+def _installed(name: str) -> str | None:
+    """An installed pipeline of that name; others may have put an ending of their own to it."""
+    return next((each for each in get_installed_models() if each.startswith(name)), None)

@@ -79,7 +79,7 @@ def _all_layers(doc: Doc) -> None:
         *("NN obl 12", ". punct 12"),
     )
     places = {(0, 2): "PER", (4, 5): "LOC", (8, 10): "ORG"}
-    foods = {(13, 14): "FOOD", (15, 16): "FOOD", (16, 17): "FOOD"}
+    foods = {(13, 14): "FOOD", (15, 17): "FOOD"}
     doc.ents = [Span(doc, *place, label) for place, label in (places | foods).items()]
     person, town, firm = doc.ents[:3]
     set_relations(
