@@ -20,8 +20,6 @@ GROUPS = (
 
 REQUIRED = inspect.Parameter.empty
 
-OURS = "spacy-biaffine."
-
 
 def registered() -> set[str]:
     """Every name under which this package registers something."""
