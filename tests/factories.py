@@ -16,7 +16,17 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
-from spacy_biaffine.graphs import Arc, Frame, Relation, Role, set_arcs, set_frames, set_relations
+from spacy_biaffine.graphs import (
+    FRAMES,
+    Arc,
+    Frame,
+    Relation,
+    Role,
+    frames_of,
+    set_arcs,
+    set_frames,
+    set_relations,
+)
 
 TOK2VEC = {
     "@architectures": "spacy.HashEmbedCNN.v2",
@@ -250,11 +260,11 @@ def arcs_with_label(vocab: Vocab, label: str) -> Doc:
     return doc
 
 
-def read_frames(doc: Doc) -> list[list[tuple]]:
+def read_frames(doc: Doc, key: str = FRAMES) -> list[list[tuple]]:
     """Senses and arguments of the predicates that begin at each token."""
     found = [
         (frame.predicate[0].start, frame.sense, [_role(role) for role in frame.roles])
-        for frame in doc._.frames
+        for frame in frames_of(doc, key)
     ]
     return [[frame[1:] for frame in found if frame[0] == token.i] for token in doc]
 

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 import spacy
 import srsly
-from factories import TOK2VEC, examples_of, gold_docs, predicate, read_frames, train
+from factories import LISTENER, TOK2VEC, examples_of, gold_docs, predicate, read_frames, train
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 
+from spacy_biaffine.formats.props import frames_of_words
 from spacy_biaffine.graphs import Frame, Role, has_graph, set_frames
+from spacy_biaffine.models.trees import LearnTrees
 
 SIZES = {"@architectures": "spacy-biaffine.SyntaxSRL.v1", "span_size": 16, "role_size": 16}
 GRAPH = {
@@ -218,6 +220,35 @@ def test_label_data_is_plain_and_makes_the_same_model(vocab):
     pipe = nlp.add_pipe("syntax_srl", config={"model": {**SIZES, "tok2vec": TOK2VEC}})
     pipe.initialize(lambda: examples_of(docs), labels=data)
     assert pipe.model.to_bytes() == first.model.to_bytes()
+
+
+# Roles of spans and of words together
+
+
+def test_spans_and_words_learn_one_encoder(vocab):
+    """Either finds its own, both move the encoder, and both are kept when the Doc is saved."""
+    docs = gold_docs(vocab)
+    for doc in docs:
+        doc._.word_frames = frames_of_words(doc._.frames)
+    fix_random_seed(0)
+    nlp = Language(vocab)
+    nlp.add_pipe("tok2vec", config={"model": GRAPH})
+    LearnTrees(lambda nlp: examples_of(docs))(nlp)
+    listener = {**SIZES, "tok2vec": LISTENER}
+    nlp.add_pipe("syntax_srl", config={"model": listener})
+    nlp.add_pipe("syntax_srl", name="words", config={"model": listener, "word_frames": True})
+    examples = [Example(stripped(doc, "tree"), doc) for doc in docs]
+    nlp.initialize(lambda: examples)
+    optimizer = Adam(0.01, L2=0.0)
+    for _ in range(80):
+        nlp.update([Example(stripped(doc, "tree"), doc) for doc in docs], sgd=optimizer)
+    found = [nlp(stripped(doc, "tree")) for doc in docs]
+    kept = list(DocBin(docs=found).get_docs(vocab))
+    for doc, gold in zip(kept, docs, strict=True):
+        assert read_frames(doc) == read_frames(gold)
+        assert read_frames(doc, "word_frames") == read_frames(gold, "word_frames")
+    scores = nlp.evaluate([Example(stripped(doc, "tree"), doc) for doc in docs])
+    assert scores["roles_f"] == scores["word_roles_f"] == 1.0
 
 
 # Trees

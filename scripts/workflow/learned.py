@@ -58,6 +58,12 @@ FRAMES = Gold(
     "--vars.form propbank, conll05, conll09 or up",
     layer=True,
 )
+WORD_FRAMES = Gold(
+    "frames with arguments that are words beside others",
+    lambda doc: bool(doc._.word_frames),
+    "python -m spacy biaffine convert-roles IN OUT --form propbank --word-frames makes them",
+    layer=True,
+)
 
 
 def labels(target: str) -> Gold:
@@ -97,7 +103,7 @@ BY_FACTORY: dict[str, Callable[[Mapping[str, Any]], list[Gold]]] = {
     "label_attention_tagger": lambda block: [labels(block.get("target", "tag"))],
     "global_pointer_ner": lambda block: [entities(block.get("spans_key"))],
     "norm_biaffine_graph_parser": lambda block: _of_graph(block.get("graph", {})),
-    "syntax_srl": lambda block: [FRAMES],
+    "syntax_srl": lambda block: [WORD_FRAMES if block.get("word_frames") else FRAMES],
 }
 """What a component learns, by the block of its config."""
 

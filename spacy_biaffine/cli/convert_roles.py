@@ -30,6 +30,10 @@ def convert_roles(
         bool,
         typer.Option("--words", help="Arguments as words instead of spans, by the sentence's tree"),
     ] = False,
+    word_frames: Annotated[
+        bool,
+        typer.Option("--word-frames", help="Arguments as words too, in doc._.word_frames"),
+    ] = False,
     skip_auxiliaries: Annotated[
         bool,
         typer.Option("--skip-auxiliaries", help="Leave out be.03, do.01, get.03, have.01 on AUX"),
@@ -93,6 +97,7 @@ def convert_roles(
                 lang=lang,
                 n_sents=n_sents,
                 words=words,
+                word_frames=word_frames,
                 skip_auxiliaries=skip_auxiliaries,
                 skip_bad=skip_bad,
                 max_docs=max_docs,

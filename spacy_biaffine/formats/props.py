@@ -55,6 +55,7 @@ def read_props(
     *,
     n_sents: int = 1,
     words: bool = False,
+    word_frames: bool = False,
     skip_auxiliaries: bool = False,
     skip_bad: bool = False,
     report: PropsReport | None = None,
@@ -64,7 +65,8 @@ def read_props(
     The first span of a predicate begins with the word that is annotated as such; its other pieces
     follow. C-X pieces are spans of the argument that they continue, R-X is a label like others. A
     tree is read where it is complete and has one root.
-    n_sents: sentences to a Doc. words: arguments as words (see `frames_of_words`).
+    n_sents: sentences to a Doc. words: arguments as words (see `frames_of_words`). word_frames:
+    these too, as doc._.word_frames.
     skip_auxiliaries: leave out be.03, do.01, get.03 and have.01 where the word is tagged AUX.
     skip_bad: leave out sentences that can't be read. report: filled with counts.
     Raises PropsError, with file and line.
@@ -73,4 +75,4 @@ def read_props(
     sentences = read_blocks(
         path, parse, report, skip_auxiliaries=skip_auxiliaries, skip_bad=skip_bad
     )
-    return docs_of_props(sentences, vocab, n_sents=n_sents, words=words)
+    return docs_of_props(sentences, vocab, n_sents=n_sents, words=words, word_frames=word_frames)

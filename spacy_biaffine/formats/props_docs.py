@@ -6,19 +6,24 @@ from collections.abc import Iterable, Iterator
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from ..graphs import Frame, Role, set_frames
+from ..graphs import WORD_FRAMES, Frame, Role, set_frames
 from .conllu_docs import DocMaker, group_sentences
 from .conllu_read import Sentence
 from .props_read import Piece, Prop
 
 
 def docs_of_props(
-    sentences: Iterable[tuple[Sentence, list[Prop]]], vocab: Vocab, *, n_sents: int, words: bool
+    sentences: Iterable[tuple[Sentence, list[Prop]]],
+    vocab: Vocab,
+    *,
+    n_sents: int,
+    words: bool,
+    word_frames: bool,
 ) -> Iterator[Doc]:
     """Docs of n_sents sentences, with their trees, tags, lemmas and doc._.frames.
 
     A sentence without a tree stands alone or with its like. words: arguments are words and not
-    spans; see `frames_of_words`.
+    spans; see `frames_of_words`. word_frames: these too, as doc._.word_frames.
     """
     maker = DocMaker(vocab)
     waiting: deque[list[Prop]] = deque()
@@ -36,6 +41,8 @@ def docs_of_props(
             frames += [_frame(doc, prop, offset) for prop in waiting.popleft()]
             offset += len(sentence.words)
         set_frames(doc, frames_of_words(frames) if words else frames)
+        if word_frames:
+            set_frames(doc, frames_of_words(frames), WORD_FRAMES)
         yield doc
 
 

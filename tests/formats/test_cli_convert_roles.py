@@ -67,6 +67,14 @@ def test_words(source, tmp_path):
     assert [str(d._.frames) for d in docs_in(again)] == [str(d._.frames) for d in docs_in(out)]
 
 
+def test_words_beside_spans(source, tmp_path):
+    out = tmp_path / "out.spacy"
+    assert convert(source, out, "--form", "propbank", "--word-frames")[0] == 0
+    (doc, *_) = docs_in(out)
+    places = [doc._.frames[1].roles[0].spans[0].text, doc._.word_frames[1].roles[0].spans[0].text]
+    assert places == ["Old songs", "songs"]
+
+
 def test_columns(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("1 NNS Songs - (A1*)\n2 VBD fell fall (V*)\n")

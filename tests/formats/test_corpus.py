@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from spacy_biaffine.formats.conllu import enhanced_edges, source_text
 from spacy_biaffine.formats.corpus import LAYERS, ConlluCorpus, GivenCorpus
 from spacy_biaffine.formats.docbin import read_docbin, write_docbin
-from spacy_biaffine.graphs import FRAMES, Frame, Role, has_graph, set_frames
+from spacy_biaffine.graphs import FRAMES, WORD_FRAMES, Frame, Role, has_graph, set_frames
 
 
 @pytest.fixture
@@ -59,9 +59,11 @@ def test_given_predicates_have_neither_senses_nor_roles(nlp, tmp_path):
     roles = (Role("A0", (doc[0:1],)),)
     frames = [Frame((doc[1:2], doc[3:4]), "write.01", roles), Frame((doc[2:3],), None, ())]
     set_frames(doc, frames)
+    set_frames(doc, frames[1:], WORD_FRAMES)
     (path,) = write_docbin([doc], tmp_path / "corpus.spacy")
     (example,) = GivenCorpus(path, given=["predicates", "tag"])(nlp)
     predicted = example.predicted
+    assert [f.predicate[0].text for f in predicted._.word_frames] == ["it"]
     assert [(f.sense, f.roles) for f in predicted._.frames] == [(None, ())] * 2
     spans = [[(s.start, s.end) for s in f.predicate] for f in predicted._.frames]
     assert spans == [[(1, 2), (3, 4)], [(2, 3)]]
