@@ -43,6 +43,7 @@ def run(folder: Path) -> dict[str, Any]:
     *history, last = map(json.loads, log.read_text(encoding="utf8").splitlines())
     best = max(history, key=lambda entry: (entry["score"], -entry["step"]))
     scores, speed = evaluate_models(nlp, models / "model-best")
+    otherwise = test_otherwise(models / "model-best", nlp.config.get("tests", {}))
     end = time.perf_counter()
     training = nlp.config.interpolate()["training"]
     return {
@@ -52,6 +53,7 @@ def run(folder: Path) -> dict[str, Any]:
         "parameters": count_parameters(nlp, training["frozen_components"]),
         "dev": best["scores"],
         **scores,
+        **otherwise,
         "history": history,
         "versions": versions(),
         "peak_memory_mb": memory,
@@ -81,18 +83,37 @@ def evaluate_models(
     return {"test": numbers(scores), "test_last": last}, {"words_per_second": scores["speed"]}
 
 
+def test_otherwise(
+    best: Path, tests: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+    """Scores of the best model with other settings, on the dev and the test set.
+
+    tests: name to settings, by dotted path in the config.
+    """
+    scores: dict[str, dict[str, dict[str, float]]] = {}
+    for name, settings in tests.items():
+        nlp = load_model(best, config=settings)
+        config = nlp.config.interpolate()
+        corpora = {"dev": dev_corpus(config), "test": corpus_of_test(config)}
+        scores[name] = {
+            part: numbers(nlp.evaluate(corpus(nlp))) for part, corpus in corpora.items() if corpus
+        }
+    return {"tests": scores} if scores else {}
+
+
 def corpus_of_test(config: Config) -> Any:
     """The reader of the dev corpus, on the file that `paths.test` names; None without it."""
     path = config["paths"].get("test")
     return None if path is None else dev_corpus(config, path)
 
 
-def dev_corpus(config: Config, path: str | Path) -> Any:
-    """The reader of the dev corpus, on another file."""
+def dev_corpus(config: Config, path: str | Path | None = None) -> Any:
+    """The reader of the dev corpus, on another file where there is a path."""
     section: Any = config
     for name in config["training"]["dev_corpus"].split("."):
         section = section[name]
-    return registry.resolve({"corpus": {**section, "path": str(path)}})["corpus"]
+    file = {} if path is None else {"path": str(path)}
+    return registry.resolve({"corpus": {**section, **file}})["corpus"]
 
 
 def _exit_with_parent() -> None:

@@ -14,7 +14,7 @@ from spacy.language import DEFAULT_CONFIG_PATH
 from spacy.util import load_config
 from thinc.api import Config
 
-KEYS = ("name", "config", "vars", "overrides", "axes", "metrics", "report")
+KEYS = ("name", "config", "vars", "overrides", "axes", "tests", "metrics", "report")
 REQUIRED = ("name", "config", "axes", "metrics")
 
 Label = str | int | float | bool
@@ -77,9 +77,10 @@ def read_grid(path: Path, given: Mapping[str, Any]) -> Grid:
     base = _base_config(path, content["config"])
     axes = {name: _axis(path, name, axis) for name, axis in _items(path, "axes", content["axes"])}
     common = dict(_items(path, "overrides", content.get("overrides") or {}))
+    tests = _tests(path, content.get("tests") or {})
     settings = {name: value for name, value in variables.items() if value is not None}
     cells = [
-        _cell(path, base, settings, common, dict(zip(axes, combination, strict=True)))
+        _cell(path, base, settings, common, tests, dict(zip(axes, combination, strict=True)))
         for combination in itertools.product(*(axis.items() for axis in axes.values()))
     ]
     _check_unique(path, cells)
@@ -155,6 +156,12 @@ def _axis(path: Path, name: str, axis: Any) -> dict[Label, Overrides]:
     return {_label(value): {items["path"]: value} for value in items["values"]}
 
 
+def _tests(path: Path, tests: Any) -> dict[str, Overrides]:
+    """Name to overrides of each further test of the best model."""
+    names = dict(_items(path, "tests", tests)) if tests else {}
+    return {name: dict(_items(path, f"tests.{name}", names[name])) for name in names}
+
+
 def _label(value: Any) -> Label:
     return value if isinstance(value, Label) else json.dumps(value)
 
@@ -170,20 +177,30 @@ def _cell(
     base: Config,
     settings: dict[str, Any],
     common: Overrides,
+    tests: dict[str, Overrides],
     values: dict[str, tuple[Label, Overrides]],
 ) -> Cell:
     overrides = dict(common)
     for _, bundle in values.values():
         overrides.update(bundle)
+    config = _overridden(path, base, overrides)
+    for changes in tests.values():
+        _overridden(path, config, changes)
+    if tests:
+        config["tests"] = tests
+    config.setdefault("vars", {}).update(settings)
+    axes = {name: label for name, (label, _) in values.items()}
+    return Cell(_hash(config), axes, overrides, config)
+
+
+def _overridden(path: Path, base: Config, overrides: Overrides) -> Config:
     config = deepcopy(base)
     for dotted, value in overrides.items():
         try:
             override(config, dotted, value)
         except KeyError as error:
             raise GridError(f"{path}: can't override '{dotted}': {error.args[0]}") from None
-    config.setdefault("vars", {}).update(settings)
-    axes = {name: label for name, (label, _) in values.items()}
-    return Cell(_hash(config), axes, overrides, config)
+    return config
 
 
 def override(config: dict[str, Any], dotted: str, value: Any) -> None:

@@ -16,6 +16,7 @@ import spacy_biaffine
 from spacy_biaffine.experiments.cell import corpus_of_test, run
 from spacy_biaffine.experiments.drive import filled
 from spacy_biaffine.experiments.grid import Cell
+from spacy_biaffine.experiments.loggers import numbers
 from spacy_biaffine.experiments.measure import count_parameters, versions
 
 
@@ -67,6 +68,23 @@ def test_best_model_is_tested_with_the_dev_reader(tmp_path: Path) -> None:
     assert corpus.given == ["sents"]
     assert nlp.evaluate(corpus(nlp))["dep_las"] == result["test"]["dep_las"]
     assert result["times"]["words_per_second"] > 0
+
+
+def test_best_model_is_tested_otherwise_too(tmp_path: Path) -> None:
+    content = tiny_grid()
+    content["tests"] = {
+        "as it is": {"corpora.dev.given": ["sents"]},
+        "few": {"components.parser.store_scores": True, "corpora.dev.limit": 3},
+    }
+    cell = load(tmp_path, content).cells[-1]
+    home = tmp_path / "home"
+    home.mkdir()
+    filled(cell, tmp_path / "work").to_disk(home / "config.cfg", interpolate=False)
+    result = run(home)
+    assert result["tests"]["as it is"] == {"dev": result["dev"], "test": result["test"]}
+    nlp = spacy.load(home / "model" / "model-best")
+    examples = list(corpus_of_test(nlp.config.interpolate())(nlp))[:3]
+    assert result["tests"]["few"]["test"] == numbers(nlp.evaluate(examples))
 
 
 def test_without_a_test_set_there_are_no_test_scores(tmp_path: Path) -> None:

@@ -42,6 +42,20 @@ def test_key_knows_settings_but_no_places(tmp_path: Path) -> None:
     assert read_grid(file, {"data": "here", "steps": 5}).cells[0].key != key
 
 
+def test_further_tests_are_in_the_config(tmp_path: Path) -> None:
+    content = tiny_grid()
+    keys = {cell.key for cell in load(tmp_path, content).cells}
+    content["tests"] = {"all given": {"corpora.dev.given": ["sents", "tag"]}}
+    cells = load(tmp_path, content).cells
+    assert not keys & {cell.key for cell in cells}
+    text = filled(cells[0], tmp_path / "work").to_str(interpolate=False)
+    assert Config().from_str(text)["tests"] == content["tests"]
+    assert cells[0].config["corpora"]["dev"]["given"] == ["sents"]
+    content["tests"] = {"wrong": {"corpora.test.given": []}}
+    with pytest.raises(GridError, match=r"can't override 'corpora\.test\.given'"):
+        load(tmp_path, content)
+
+
 def test_missing_places_are_named(tmp_path: Path) -> None:
     assert read_grid(write_grid(tmp_path, tiny_grid()), {}).missing == ["data"]
     assert load(tmp_path, tiny_grid()).missing == []
