@@ -13,7 +13,7 @@ from documents import configs, pages, settings, stand_in
 from documents.commands import BadCommandError, check_path, check_script, check_span
 from documents.pages import OTHERS, PAGES, ROOT, Block, Table
 
-from spacy_biaffine.experiments.grid import read_grid
+from spacy_biaffine.experiments.grid import KEYS, read_grid
 
 LANGUAGES = {"python", "bash", "ini", "json", "yaml"}
 
@@ -84,14 +84,17 @@ def test_json(block: Block) -> None:
 
 @in_language("yaml")
 def test_yaml(page: Path, code: list[Block], tmp_path: Path) -> None:
-    """The blocks of a page make one file; what has axes is a grid."""
-    text = "\n".join(block.text for block in code)
-    if "axes" in srsly.yaml_loads(text):
-        (tmp_path / "configs").symlink_to(ROOT / "configs")
-        grid = tmp_path / "experiments" / "grid.yml"
-        grid.parent.mkdir()
-        grid.write_text(text, encoding="utf-8")
+    """What has axes is a grid; the other blocks of its page are parts of grids."""
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    grid = tmp_path / "experiments" / "grid.yml"
+    grid.parent.mkdir()
+    contents = [srsly.yaml_loads(block.text) for block in code]
+    whole = [n for n, content in enumerate(contents) if "axes" in content]
+    for number in whole:
+        grid.write_text(code[number].text, encoding="utf-8")
         assert read_grid(grid, {"data": "corpus"}).cells
+    for content in contents:
+        assert not whole or set(content) <= set(KEYS), page
 
 
 @each_page()
@@ -139,6 +142,7 @@ def check_table(table: Table, defaults: dict[str, Any]) -> None:
         each = default.split(", ") if len(names) > 1 else [default]
         if len(each) == 1:
             each *= len(names)
+        assert not documented.keys() & set(names), f"{table.place}: {names} twice"
         documented |= zip(names, map(settings.read, each), strict=True)
     assert set(documented) == set(defaults), table.place
     for name, default in defaults.items():
