@@ -65,9 +65,9 @@ def writes_conllu(source: Path, target: Path) -> bool:
 def plan(source: Path, target: Path, *, to_conllu: bool) -> list[tuple[Path, Path]]:
     """Which file goes where.
 
-    A file, or a folder of shards, goes to TARGET, or to TARGET/NAME where TARGET has no suffix. A
-    treebank folder goes to TARGET/train, TARGET/dev, TARGET/test; a folder of .spacy files, one by
-    one, to TARGET.
+    A file, or a folder of shards, goes to TARGET, or to TARGET/NAME where TARGET is a folder or has
+    no suffix. A treebank folder goes to TARGET/train, TARGET/dev, TARGET/test; a folder of .spacy
+    files, one by one, to TARGET: a folder may have a dot in its name.
     Raises ValueError where source holds nothing to convert.
     """
     suffix = ".conllu" if to_conllu else ".spacy"
@@ -75,11 +75,13 @@ def plan(source: Path, target: Path, *, to_conllu: bool) -> list[tuple[Path, Pat
         raise ValueError(f"{source} does not exist")
     if source.suffix == suffix:
         raise ValueError(f"{source} is {suffix} already; see --to")
-    if target.suffix not in ("", suffix):
-        raise ValueError(f"{target} must end in {suffix}, or be a folder")
     if source.is_file() or (to_conllu and holds_shards(source)):
-        return [(source, target if target.suffix else target / f"{source.stem}{suffix}")]
-    if target.suffix:
+        if target.suffix == suffix:
+            return [(source, target)]
+        if target.suffix and not target.is_dir():
+            raise ValueError(f"{target} must end in {suffix}, or be a folder")
+        return [(source, target / f"{source.stem}{suffix}")]
+    if target.suffix in (".spacy", ".conllu", ".conll") or target.is_file():
         raise ValueError(f"{source} is a folder, so the output {target} must be a folder too")
     if not to_conllu:
         return [(file, target / f"{split}.spacy") for split, file in find_splits(source).items()]

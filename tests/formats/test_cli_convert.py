@@ -52,10 +52,17 @@ def test_output_folder(source, tmp_path):
     assert (tmp_path / "back" / "de_walk-ud-train.conllu").read_text(encoding="utf-8") == TEXT
 
 
-def test_treebank_folder(source, tmp_path):
+@pytest.mark.parametrize("name", ["corpus", "UD_German-Walk-r1.4"])
+def test_treebank_folder(source, tmp_path, name):
     (tmp_path / "de_walk-ud-test.conllu").write_text(SHORT)
-    assert convert(tmp_path, tmp_path / "corpus")[0] == 0
-    assert sorted(p.name for p in (tmp_path / "corpus").iterdir()) == ["test.spacy", "train.spacy"]
+    assert convert(tmp_path, tmp_path / name)[0] == 0
+    assert sorted(p.name for p in (tmp_path / name).iterdir()) == ["test.spacy", "train.spacy"]
+
+
+def test_file_into_a_folder_with_a_dot_in_its_name(source, tmp_path):
+    (tmp_path / "out-r1.4").mkdir()
+    assert convert(source, tmp_path / "out-r1.4")[0] == 0
+    assert [p.name for p in (tmp_path / "out-r1.4").iterdir()] == [f"{source.stem}.spacy"]
 
 
 def test_corpus_folder_back(source, tmp_path):
