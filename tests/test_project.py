@@ -5,9 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+
+from spacy_biaffine import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES = [
@@ -67,6 +72,13 @@ def run(project: Path, step: str, treebank: str = "UD_Tiny", expected: int = 0) 
     return " ".join(done.stdout.split())  # messages are wrapped
 
 
+def required(wheel: Path) -> list[str]:
+    """The packages that a wheel asks for."""
+    with zipfile.ZipFile(wheel) as file:
+        (name,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
+        return message_from_bytes(file.read(name)).get_all("Requires-Dist", [])
+
+
 @pytest.mark.slow
 def test_from_treebank_to_installed_wheel(project: Path) -> None:
     output = run(project, "all")
@@ -76,6 +88,11 @@ def test_from_treebank_to_installed_wheel(project: Path) -> None:
     scores = json.loads((project / "metrics/UD_Tiny/parser.json").read_text(encoding="utf-8"))
     assert set(scores) == {"gold_tokens", "plain_text"}
     assert 0 <= scores["gold_tokens"]["dep_las"] <= 1
+
+    (wheel,) = (project / "packages").rglob("*.whl")
+    needed = {each.name: each for each in map(Requirement, required(wheel))}
+    assert __version__ in needed["spacy-biaffine"].specifier
+    assert "99.0" not in needed["spacy-biaffine"].specifier
 
     assert "nothing changed" in run(project, "train")
     assert "nothing changed" in run(project, "package")

@@ -1,5 +1,7 @@
 """Pipelines that earlier versions have saved, and this one reads."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 import spacy
 import srsly
 from factories import gold_docs
+from packaging.requirements import Requirement
 from saved_family import EXPECTED, PARTS, SAVED, predictions
 
 from spacy_biaffine import __version__
@@ -53,6 +56,15 @@ def test_it_had_learned(folder: Path, kind: str) -> None:
     gold = [PARTS[kind].read(doc) for doc in docs]
     found = [each["found"] for each in srsly.read_json(folder / EXPECTED)[kind]]
     assert found == srsly.json_loads(srsly.json_dumps(gold))
+
+
+def test_a_package_of_it_names_the_plugin(folder: Path, tmp_path: Path) -> None:
+    command = ["-m", "spacy", "package", folder, tmp_path, "--build", "none"]
+    subprocess.run([sys.executable, *command], check=True, capture_output=True)
+    (meta,) = tmp_path.glob("*/meta.json")
+    required = {each.name: each for each in map(Requirement, srsly.read_json(meta)["requirements"])}
+    assert __version__ in required["spacy-biaffine"].specifier
+    assert "99.0" not in required["spacy-biaffine"].specifier
 
 
 def test_it_is_small(folder: Path) -> None:
