@@ -212,7 +212,8 @@ def known_spans(tokens: Ints, known: np.ndarray) -> np.ndarray:
     """
     unknown = np.cumsum(np.append(~known, True)[tokens], axis=1)
     before = np.pad(unknown, ((0, 0), (1, 0)))[:, :-1]
-    return unknown[:, None, :] == before[:, :, None]
+    # What ends before it begins is no span, though there is no unknown word in it.
+    return np.triu(unknown[:, None, :] == before[:, :, None])
 
 
 def _fitting(places: Ints, max_span_length: int | None) -> Ints:
