@@ -9,7 +9,7 @@ from tiny_grid import load, tiny_grid
 from typer.testing import CliRunner
 
 from spacy_biaffine.cli import app
-from spacy_biaffine.experiments.grid import Grid, GridError
+from spacy_biaffine.experiments.grid import Grid, GridError, read_grid
 from spacy_biaffine.experiments.report import write_report
 from spacy_biaffine.experiments.results import Results
 from spacy_biaffine.experiments.runs import Runs, read_layout, read_papers
@@ -24,6 +24,8 @@ from spacy_biaffine.experiments.tables import (
 )
 
 test_table.__test__ = False  # type: ignore[attr-defined]
+
+GRIDS = sorted((Path(__file__).parents[2] / "experiments").glob("*.yml"))
 
 SCORES = {
     ("raw", 0): [0.50, 0.52, 0.54],
@@ -252,6 +254,13 @@ def test_other_axes_make_tables(tmp_path: Path) -> None:
 def test_errors_name_the_key(tmp_path: Path, report: dict[str, Any], message: str) -> None:
     with pytest.raises(GridError, match=message):
         read_layout(report_grid(tmp_path, **report))
+
+
+@pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.stem)
+def test_grids_of_the_project_can_be_read(path: Path) -> None:
+    grid = read_grid(path, {})
+    layout = read_layout(grid)
+    assert {layout.better, *layout.others} == set(grid.axes[layout.columns])
 
 
 def test_report_is_written_with_its_figures(tmp_path: Path) -> None:
