@@ -1,0 +1,126 @@
+"""Speed and memory of syntax_srl: sentences per second in batches and one by one, what roles add to
+the encoder's time, and the peak memory of a process that reads one long sentence.
+
+Times are CPU seconds of one thread, which other work on the machine disturbs least; what counts is
+the median of the ratios of one round.
+
+python benchmarks/roles.py MODEL TEST.spacy
+python benchmarks/roles.py MODEL TEST.spacy --profile    # and what the time goes to
+"""
+
+import argparse
+import cProfile
+import pstats
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import spacy
+import torch
+from spacy.tokens import Doc
+from spacy.util import load_config
+
+from spacy_biaffine.formats.corpus import give
+from spacy_biaffine.formats.docbin import read_docbin
+
+GIVEN = ["heads", "tag", "lemma", "predicates"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", help="folder of a pipeline with syntax_srl")
+    parser.add_argument("corpus", type=Path, help=".spacy file, a sentence a Doc, with trees")
+    parser.add_argument("--component", default="syntax_srl")
+    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--long", type=int, default=300, help="words of the long sentence")
+    parser.add_argument("--profile", action="store_true")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    overrides = without_cache(args.model, args.component)
+    nlp = spacy.load(args.model, config=overrides)
+    golds = [doc for doc in read_docbin(args.corpus, nlp.vocab) if len(doc)][: args.sentences]
+    pipe = nlp.get_pipe(args.component)
+    encoder = pipe.model.get_ref("tok2vec")
+
+    def encode(docs: list[Doc]) -> None:
+        for start in range(0, len(docs), nlp.batch_size):
+            encoder.predict(docs[start : start + nlp.batch_size])
+
+    def label(docs: list[Doc]) -> None:
+        for _ in pipe.pipe(docs, batch_size=nlp.batch_size):
+            pass
+
+    def label_singly(docs: list[Doc]) -> None:
+        for doc in docs:
+            pipe(doc)
+
+    ways = {"encoder": encode, "batches": label, "singly": label_singly}
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(args.rounds + 1):
+        for name, run in ways.items():
+            spent = cpu_seconds(run, fresh(golds))
+            if turn:  # the first round warms up
+                seconds[name].append(spent)
+    for name, spent in seconds.items():
+        print(f"{name:10} {len(golds) / statistics.median(spent):8,.0f} sentences/s")
+    print(f"batches / singly      {ratio(seconds['singly'], seconds['batches']):.1f} times as fast")
+    print(f"roles add             {ratio(seconds['batches'], seconds['encoder']) - 1:+.0%}")
+    peak = peak_mib(args.model, overrides, args.long)
+    print(f"peak memory           {peak:,.0f} MiB, {args.long} words in a sentence", flush=True)
+    if args.profile:
+        profile = cProfile.Profile()
+        profile.runcall(label, fresh(golds))
+        pstats.Stats(profile).sort_stats("cumulative").print_stats(40)
+
+
+def fresh(docs: list[Doc]) -> list[Doc]:
+    """The same sentences with trees, tags, lemmas and bare predicates."""
+    return [give(doc, GIVEN) for doc in docs]
+
+
+def cpu_seconds(run: Callable[[list[Doc]], None], docs: list[Doc]) -> float:
+    start = time.process_time()
+    run(docs)
+    return time.process_time() - start
+
+
+def ratio(first: list[float], second: list[float]) -> float:
+    """The median of the ratios of one round."""
+    return statistics.median(a / b for a, b in zip(first, second, strict=True))
+
+
+def without_cache(model: str, component: str) -> dict[str, Any]:
+    """Overrides that let a frozen encoder below the graph layers read every text anew."""
+    tok2vec = load_config(Path(model, "config.cfg"))["components"][component]["model"]["tok2vec"]
+    path = f"components.{component}.model.tok2vec.tok2vec.cache"
+    return {path: None} if "cache" in tok2vec.get("tok2vec", {}) else {}
+
+
+def peak_mib(model: str, overrides: dict[str, Any], words: int) -> float:
+    """Peak resident memory of a process that loads the model and labels one long sentence.
+
+    Each word hangs on the one before it.
+
+    From /proc, so on Linux alone: the peak of getrusage is inherited from the parent process.
+    """
+    code = (
+        "import re, spacy; from spacy.tokens import Doc; "
+        f"nlp = spacy.load({model!r}, config={overrides!r}); "
+        f"words = ('the cat that we saw sat on a mat and slept ' * {words}).split()[:{words}]; "
+        f"heads = [max(0, i - 1) for i in range({words})]; "
+        "doc = nlp(Doc(nlp.vocab, words=words, heads=heads, deps=['dep'] * len(words))); "
+        "print(re.search('VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return int(run.stdout.split()[-1]) / 1024
+
+
+if __name__ == "__main__":
+    main()
