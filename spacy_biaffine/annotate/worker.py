@@ -8,6 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import require_gpu
 
+from ..memory import give_back, keep_few_primitives
 from .forms import packer
 from .records import Bad, Record
 from .shards import Finished, Shard
@@ -35,6 +36,7 @@ class Worker:
     """Loads a pipeline once. Raises ValueError where it or the GPU is not there."""
 
     def __init__(self, job: Job) -> None:
+        keep_few_primitives()
         if job.gpu >= 0:
             _use_gpu(job.gpu)
         self.job = job
@@ -50,7 +52,9 @@ class Worker:
         of the bad ones. Raises ValueError where the pipeline fails on everything.
         """
         with self.nlp.memory_zone():
-            return _Attempt(self.nlp, self.job, shard).run()
+            finished = _Attempt(self.nlp, self.job, shard).run()
+        give_back()
+        return finished
 
 
 class _Attempt:

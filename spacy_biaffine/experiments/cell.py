@@ -19,6 +19,7 @@ from spacy.training.loop import train
 from spacy.util import load_config, load_model, registry
 from thinc.api import Config
 
+from ..memory import keep_few_primitives
 from .loggers import numbers
 from .measure import count_parameters, peak_memory_mb, versions
 
@@ -29,6 +30,7 @@ def run(folder: Path) -> dict[str, Any]:
     """Train and evaluate. Everything that differs between two runs of a cell is under `times`,
     `history[...].seconds` and `peak_memory_mb`."""
     torch.set_num_threads(1)
+    keep_few_primitives()
     log = folder / "log.jsonl"
     config = load_config(folder / "config.cfg", interpolate=False)
     config["training"]["logger"] = {"@loggers": LOGGER, "path": str(log), "watch": True}

@@ -11,6 +11,8 @@ from typing import IO, Any, Protocol
 from spacy.language import Language
 from spacy.training.loggers import console_logger_v3
 
+from ..memory import give_back
+
 Info = dict[str, Any]
 LogStep = Callable[[Info | None], None]
 SetUp = Callable[[Language, IO, IO], tuple[LogStep, Callable[[], None]]]
@@ -86,6 +88,7 @@ class _Log:
         if self._watches:
             entry["watch"] = {name: watch.read() for name, watch in self._watches.items()}
         self._write(entry)
+        give_back()  # an evaluation has taken and left much of it
         if self._board is not None:
             for tag, value in _flat(entry):
                 self._board.add_scalar(tag, value, info["step"])
