@@ -53,6 +53,15 @@ def test_an_object_an_evaluation_and_the_end(tmp_path: Path) -> None:
     assert seconds == sorted(seconds)
 
 
+def test_memory_is_given_back_after_each_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    monkeypatch.setattr(loggers, "give_back", lambda: given.append("back"))
+    _, (*evaluations, _end) = trained_with_logger(tmp_path)
+    assert len(given) == len(evaluations) == 3
+
+
 def test_watch_is_written_beside_the_scores(tmp_path: Path) -> None:
     _, entries = trained_with_logger(tmp_path, watch=True)
     for entry in entries[:-1]:
