@@ -17,6 +17,7 @@ from spacy.training import Example
 
 from ..graphs import FRAMES, WORD_FRAMES, Frame, frames_of, has_graph, set_frames
 from .conllu import ReadReport, read_conllu
+from .cut import sentence_docs
 from .docbin import read_docbin
 
 LAYERS: dict[str, list[int | str]] = {
@@ -115,9 +116,9 @@ class GivenCorpus:
             if fits and not self.gold_sents:
                 yield doc
             elif doc.has_annotation("SENT_START"):
-                for sent in doc.sents:
+                for sent in sentence_docs(doc):
                     if not self.max_length or len(sent) <= self.max_length:
-                        yield sent.as_doc()
+                        yield sent
             elif fits:
                 yield doc
 

@@ -3,15 +3,16 @@
 import pytest
 import spacy
 from conllu_samples import CONTRACTED, SHORT, block, docs, row
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.training import Corpus, Example
 from spacy.util import registry
 from spacy.vocab import Vocab
 
+from spacy_biaffine.annotations import TOKEN_LABELS
 from spacy_biaffine.formats.conllu import enhanced_edges, source_text
 from spacy_biaffine.formats.corpus import LAYERS, ConlluCorpus, GivenCorpus
 from spacy_biaffine.formats.docbin import read_docbin, write_docbin
-from spacy_biaffine.graphs import FRAMES, WORD_FRAMES, Frame, Role, has_graph, set_frames
+from spacy_biaffine.graphs import FRAMES, WORD_FRAMES, Frame, Relation, Role, has_graph, set_frames
 
 
 @pytest.fixture
@@ -90,6 +91,39 @@ def test_gold_sents(nlp, corpus):
     examples = list(GivenCorpus(corpus, gold_sents=True, given=["sents"])(nlp))
     assert [len(example) for example in examples] == [6, 2, 2]
     assert examples[1].reference[0].head.text == "fell"
+
+
+@pytest.mark.parametrize("settings", [{"gold_sents": True}, {"max_length": 5}])
+def test_sentences_keep_their_spans_and_graphs(nlp, tmp_path, settings):
+    words = ["Ann", "sleeps", ".", "Bob", "wrote", "it", "down", "."]
+    doc = Doc(nlp.vocab, words=words, sent_starts=[True, False, False, True] + [False] * 4)
+    doc.spans["sc"] = [Span(doc, 0, 1, "PER"), Span(doc, 3, 4, "PER"), Span(doc, 2, 4, "ACROSS")]
+    doc.spans["sc"].attrs["scores"] = [0.1, 0.2, 0.3]
+    doc.spans["none"] = []
+    doc.spans[TOKEN_LABELS] = SpanGroup(doc, attrs={"ccg": list("abcdefgh"), "version": 2})
+    sleeps = Frame((doc[1:2],), "sleep.01", (Role("ARG0", (doc[0:1],)),))
+    wrote = Frame((doc[4:5], doc[6:7]), "write.01", (Role("ARG0", (doc[3:4],), 0.5),))
+    set_frames(doc, [sleeps, wrote])
+    doc._.relations = [Relation(doc[3:4], doc[5:6], "of"), Relation(doc[0:1], doc[3:4], "knows")]
+    write_docbin([doc], tmp_path / "a.spacy")
+    first, second = (e.reference for e in GivenCorpus(tmp_path / "a.spacy", **settings)(nlp))
+    assert [(s.text, s.label_) for s in first.spans["sc"]] == [("Ann", "PER")]
+    assert [(s.text, s.label_) for s in second.spans["sc"]] == [("Bob", "PER")]
+    assert second.spans["sc"].attrs["scores"] == [0.2]
+    assert len(first.spans["none"]) == 0
+    assert first.spans[TOKEN_LABELS].attrs == {"ccg": list("abc"), "version": 2}
+    assert second.spans[TOKEN_LABELS].attrs == {"ccg": list("defgh"), "version": 2}
+    (frame,) = first._.frames
+    assert (frame.sense, frame.roles[0].spans[0].text) == ("sleep.01", "Ann")
+    (frame,) = second._.frames
+    assert [span.text for span in frame.predicate] == ["wrote", "down"]
+    assert (frame.sense, frame.roles[0].spans[0].text) == ("write.01", "Bob")
+    assert frame.roles[0].score == 0.5
+    # A relation across sentences is in neither.
+    assert first._.relations == []
+    assert [(r.head.text, r.label, r.tail.text) for r in second._.relations] == [
+        ("Bob", "of", "it")
+    ]
 
 
 def test_limit_and_max_length(nlp, corpus):
