@@ -91,6 +91,12 @@ def test_command_that_cannot_be_done(nlp, tmp_path, text, options, message):
     assert message in " ".join(result.output.split())
 
 
+def test_command_without_a_pipeline():
+    result = CliRunner().invoke(app, ["attention", "no_such_pipeline", "Rain"])
+    assert result.exit_code == 1
+    assert "Can't find model 'no_such_pipeline'" in " ".join(result.output.split())
+
+
 def test_displacy_colors_of_corpora_types():
     """Through the entry point: types that displaCy does not know have their color."""
     doc = spacy.blank("en")("Birds sing")

@@ -16,7 +16,8 @@ TREEBANK = ROOT / "assets" / "treebank"
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import show_doc  # noqa: E402
-from workflow.commands import settings_of  # noqa: E402
+from workflow import commands  # noqa: E402
+from workflow.commands import check_gpu, settings_of  # noqa: E402
 from workflow.evaluate import columns_of  # noqa: E402
 from workflow.learned import Learned  # noqa: E402
 from workflow.place import Place  # noqa: E402
@@ -251,6 +252,25 @@ def test_an_encoder_that_is_not_installed(
     assert "spacy project run encoder" in " ".join(capsys.readouterr().out.split())
     Learned(path).check_encoder(str(tmp_path))
     Learned(config("ner")).check_encoder("")
+
+
+@pytest.mark.parametrize(
+    ("has_cupy", "reason"), [(False, "CuPy is not installed"), (True, "Thinc finds none")]
+)
+def test_a_gpu_that_is_not_there(
+    has_cupy: bool,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(commands, "has_gpu", False)
+    monkeypatch.setattr(commands, "has_cupy", has_cupy)
+    check_gpu(-1)
+    with pytest.raises(SystemExit):
+        check_gpu(0)
+    assert reason in " ".join(capsys.readouterr().out.split())
+    monkeypatch.setattr(commands, "has_gpu", True)
+    check_gpu(0)
 
 
 def test_a_setting_without_section(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+from thinc.compat import has_cupy, has_gpu
 from wasabi import msg
+
+
+def check_gpu(gpu_id: int) -> None:
+    """Stop where a GPU is wanted, and Thinc finds none."""
+    if gpu_id >= 0 and not has_gpu:
+        reason = "Thinc finds none" if has_cupy else "CuPy is not installed"
+        msg.fail(
+            f"--vars.gpu_id {gpu_id} asks for a GPU, and {reason}",
+            "A GPU needs CuPy for its CUDA (pip install cupy-cuda12x), and torch with CUDA. "
+            "Without --vars.gpu_id the CPU trains.",
+            exits=1,
+        )
 
 
 def spacy_command(*arguments: object, log: Path | None = None) -> None:

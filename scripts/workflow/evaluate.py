@@ -10,6 +10,7 @@ import srsly
 from spacy.training import Corpus
 from wasabi import msg
 
+from .commands import check_gpu
 from .place import Place
 
 TITLES = {
@@ -38,6 +39,7 @@ FURTHER = re.compile(r"spans_.*(?<!macro)_[prf]|(?!token_|senses_).*_acc")
 
 def evaluate(args: argparse.Namespace) -> None:
     """Score on gold tokens, as training does on dev, and on plain text."""
+    check_gpu(args.gpu_id)
     place = Place(args)
     split = place.evaluation_split()
     if args.gpu_id >= 0:

@@ -7,7 +7,7 @@ from pathlib import Path
 from spacy.cli._util import parse_config_overrides
 from spacy.util import load_config
 
-from .commands import settings_of, spacy_command
+from .commands import check_gpu, settings_of, spacy_command
 from .convert import convert
 from .learned import Learned
 from .place import Place
@@ -15,6 +15,7 @@ from .place import Place
 
 def train(args: argparse.Namespace) -> None:
     """Run `spacy train` with paths and language filled in, on a corpus that may be new here."""
+    check_gpu(args.gpu_id)
     place = Place(args)
     _check_encoder(args)
     if not place.corpus_file("train").exists():

@@ -40,7 +40,10 @@ def attention(
         from ..visualize import draw_attention, draw_embeddings, draw_tree_attention
     except ImportError:
         msg.fail('Pictures need matplotlib: pip install "spacy-biaffine[plots]"', exits=1)
-    nlp = spacy.load(model)
+    try:
+        nlp = spacy.load(model)
+    except (ValueError, OSError) as error:
+        msg.fail(str(error), exits=1)
     pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
     model_of_pipe = getattr(pipe, "model", None)
     encoder = tree_encoder(model_of_pipe) if model_of_pipe is not None else None

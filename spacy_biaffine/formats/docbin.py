@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -55,14 +56,23 @@ def write_docbin(docs: Iterable[Doc], path: Path, *, max_docs: int = MAX_DOCS) -
 
 
 def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    """Docs of a .spacy file, or of all .spacy files in a folder, in the order of their names."""
+    """Docs of a .spacy file, or of all .spacy files in a folder, in the order of their names.
+
+    Raises FileNotFoundError where there is none, ValueError for files of another kind.
+    """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist; wanted a .spacy file or a folder of them")
+    if path.is_file() and path.suffix != ".spacy":
+        raise ValueError(f"{path} is no .spacy file; `python -m spacy biaffine convert` makes them")
     files = walk_corpus(path, ".spacy")
     if not files:
         raise FileNotFoundError(f"no .spacy file in {path}")
     for file in files:
-        yield from docs_of(DocBin().from_disk(file), vocab)
+        try:
+            docbin = DocBin().from_disk(file)
+        except (zlib.error, ValueError) as error:  # msgpack's errors are ValueErrors
+            raise ValueError(f"{file} is no DocBin, or a broken one ({error})") from error
+        yield from docs_of(docbin, vocab)
 
 
 def holds_shards(folder: Path) -> bool:

@@ -187,6 +187,19 @@ def test_no_files(nlp, tmp_path, reader):
             list(reader(path)(nlp))
 
 
+def test_files_of_another_kind(nlp, tmp_path):
+    trees = tmp_path / "train.conllu"
+    trees.write_text(SHORT, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"train\.conllu is no \.spacy file; .* convert` makes them"
+    ):
+        list(GivenCorpus(trees)(nlp))
+    broken = tmp_path / "train.spacy"
+    broken.write_text("a text", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"train\.spacy is no DocBin, or a broken one"):
+        list(GivenCorpus(broken)(nlp))
+
+
 def test_shards(nlp, tmp_path):
     files = write_docbin(docs(SHORT * 25), tmp_path / "train.spacy", max_docs=10)
     assert [file.name for file in files] == ["00000.spacy", "00001.spacy", "00002.spacy"]
