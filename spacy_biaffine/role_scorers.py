@@ -7,7 +7,7 @@ from typing import Any
 from spacy.scorer import PRFScore
 from spacy.training import Example
 
-from .decode.pieces import PREDICATE
+from .decode.pieces import PREDICATE, bare_label
 from .gold_roles import TokenFrame, TokenSpan, frames_in_tokens, gold_frames, pieces_of
 from .graphs import FRAMES, WORD_FRAMES, has_graph
 
@@ -34,7 +34,8 @@ def score_roles(
     predicates_p, predicates_r, predicates_f. senses_acc: how many senses are right, of the
     predicates that were found and have a gold sense.
     roles_p, roles_r, roles_f: as in CoNLL-2005, whole arguments, whose predicate, label and spans
-    are all right. roles_per_type: p, r, f by label, and of predicates with all their spans.
+    are all right; one that begins with C-X is an X. roles_per_type: p, r, f by label, and of
+    predicates with all their spans.
     role_words_p, ..._r, ..._f: as in CoNLL-2009 without senses. Each span of an argument counts by
     itself, under its label X or C-X: with arguments that are words, labelled dependencies.
     semantic_p, semantic_r, semantic_f: the same, with one item more for each sense.
@@ -81,7 +82,7 @@ def _senses(frames: Frames) -> Iterator[tuple[int, int, str]]:
 def _roles(frames: Frames) -> Iterator[RoleItem]:
     for doc, frame in frames:
         for label, spans in frame.roles:
-            yield doc, frame.predicate, label, tuple(spans)
+            yield doc, frame.predicate, bare_label(label), tuple(spans)
 
 
 def _whole_predicates(frames: Frames) -> Iterator[RoleItem]:

@@ -105,6 +105,16 @@ def test_an_argument_in_pieces_is_one(vocab):
     assert prf(score_roles([pair(vocab, backwards, gold)]), "roles") == approximately(1, 1, 1)
 
 
+def test_a_piece_that_continues_nothing_is_an_argument(vocab):
+    """The CoNLL-2005 scorer makes a regular one of it, that of CoNLL-2009 does not."""
+    gold = [([(1, 2)], None, [("A1", (2, 4), (6, 7))])]
+    predicted = [([(1, 2)], None, [("C-A1", (2, 4), (6, 7))])]
+    scores = score_roles([pair(vocab, predicted, gold)])
+    assert prf(scores, "roles") == approximately(1, 1, 1)
+    assert list(scores["roles_per_type"]) == ["A1", "V"]
+    assert prf(scores, "role_words") == approximately(1 / 2, 1 / 2, 1 / 2)
+
+
 def test_the_same_argument_of_another_predicate_is_wrong(vocab):
     predicted = [([(7, 8)], "write.02", WROTE[2])]
     scores = score_roles([pair(vocab, predicted, [WROTE])])
