@@ -175,7 +175,7 @@ def forward(
 
 
 def _floats(vectors: Tensor) -> Floats2d:
-    return cast(Floats2d, torch2xp(vectors))
+    return cast(Floats2d, torch2xp(vectors.detach()))
 
 
 def word_batch(encoder: CharWordEncoder, docs: list[Doc], device: torch.device) -> WordBatch:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import torch
 from spacy.tokens import Doc
-from thinc.api import Model, get_torch_default_device, torch2xp, xp2torch
+from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
 from ..decode.sentences import cut_overlong
@@ -18,7 +18,7 @@ from ..nn.graph_transformer import Interactions
 from ..types import DocEncoder, Ints, Sentences
 from .bert_weights import bert_sizes, copy_weights
 from .config_attr import ConfigInt
-from .frozen_encoder import FrozenEncoder, special_tokens
+from .frozen_encoder import FrozenEncoder, read_tokenizer, special_tokens
 from .torch_layer import Scored, build_module, module_of, torch_layer
 from .tree_pieces import PieceReading, PieceTree, WordTree, piece_trees
 from .trees import READS_TREES, learn_from_sample, read_trees
@@ -280,9 +280,7 @@ def _piece_trees(model: Model, docs: list[Doc]) -> list[PieceTree]:
 
 @lru_cache(maxsize=4)
 def _tokenizer(written: str) -> "Tokenizer":
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_str(written)
+    tokenizer = read_tokenizer(written, user=NAME)
     tokenizer.encode_special_tokens = True  # not kept: a text may hold the letters "[SEP]"
     return tokenizer
 
@@ -292,7 +290,7 @@ def _word_vectors(
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[tuple[torch.Tensor, ...]]]]:
     """The states of nodes as vectors of the words that own them, zero for words without a node;
     and their gradients back to the states."""
-    device = get_torch_default_device()
+    device = next(module_of(model.get_ref("network")).parameters()).device
     words = [torch.from_numpy(np.append(owners, -1)[batch.tokens]) for batch in batches]
     places = [each.to(device) for each in words]
     vectors = torch.zeros(sum(map(len, docs)), model.get_dim("nO"), device=device)

@@ -28,10 +28,11 @@ class Graphs(NamedTuple):
         nodes = nn.utils.rnn.pad_sequence([nodes for nodes, _ in graphs], batch_first=True)
         lengths = torch.tensor([len(nodes) for nodes, _ in graphs], device=nodes.device)
         places = torch.arange(nodes.shape[1], device=nodes.device)
-        edges = torch.zeros(*nodes.shape[:2], nodes.shape[1], dtype=torch.bool)
+        shape = (*nodes.shape[:2], nodes.shape[1])
+        edges = torch.zeros(shape, dtype=torch.bool, device=nodes.device)
         for row, (_, pairs) in zip(edges, graphs, strict=True):
             row[pairs[:, 0], pairs[:, 1]] = True
-        return cls(nodes, places < lengths.unsqueeze(1), edges.to(nodes.device))
+        return cls(nodes, places < lengths.unsqueeze(1), edges)
 
 
 class LatentGraph(nn.Module):

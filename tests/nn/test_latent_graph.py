@@ -120,7 +120,7 @@ def test_learns():
 
 
 def test_no_tensor_is_made_on_another_device():
-    graphs = Graphs(*(each.to("meta") for each in Graphs.of(some_graphs())))
+    graphs = Graphs.of([(nodes.to("meta"), edges.to("meta")) for nodes, edges in some_graphs()])
     scores = make().to("meta")(graphs.nodes, graphs.mask)
     losses = edge_loss(scores, graphs), edge_counts(scores, graphs)
     assert {tensor.device.type for tensor in (scores, *losses)} == {"meta"}
