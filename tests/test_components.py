@@ -143,6 +143,16 @@ def test_no_labels_is_a_clear_error(factory):
         nlp.initialize(lambda: unannotated(nlp.vocab))
 
 
+def test_the_model_of_another_component_is_a_clear_error(factory):
+    config = {"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": TOK2VEC}}
+    model = spacy.blank("en").get_factory_meta(factory.name).default_config["model"]
+    with pytest.raises(ValueError, match="write @architectures = ") as caught:
+        spacy.blank("en").add_pipe(factory.name, name="mine", config=config)
+    assert f'[components.mine.model] write @architectures = "{model["@architectures"]}"' in str(
+        caught.value
+    )
+
+
 def test_only_empty_docs_is_a_clear_error(factory):
     nlp = factory.make()
     fresh = spacy.blank("en")

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from spacy.errors import Errors
 from spacy.language import Language
@@ -14,6 +14,7 @@ from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..gold import misaligned
 from ..models.char_word import show_words
+from ..models.torch_layer import LazyShim
 from ..models.trees import show_trees
 
 Scorer = Callable[..., dict[str, Any]]
@@ -37,7 +38,17 @@ class StructuredPipe(TrainablePipe):
     initialization, training and scoring are done here; saving is spaCy's own.
     """
 
+    architecture: ClassVar[str]
+    """What its models are made by. Told to those who have kept the model of a component of spaCy's
+    in their config."""
+
     def __init__(self, vocab: Vocab, model: Model, name: str, *, scorer: Scorer | None) -> None:
+        if not any(isinstance(shim, LazyShim) for node in model.walk() for shim in node.shims):
+            raise ValueError(
+                f"[{name}] can't work with the model of another component: in "
+                f'[components.{name}.model] write @architectures = "{self.architecture}" and its '
+                f"settings. The [components.{name}.model.tok2vec] that is there may stay."
+            )
         self.vocab = vocab
         self.model = model
         self.name = name

@@ -97,6 +97,8 @@ class NormBiaffineGraphParser(StructuredPipe):
     whole. Without a tagger in the model it relates the entities that are on the Doc.
     """
 
+    architecture = "spacy-biaffine.NormBiaffineGraphParser.v1"
+
     def __init__(
         self,
         vocab: Vocab,

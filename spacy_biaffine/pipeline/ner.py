@@ -100,6 +100,8 @@ class GlobalPointerNer(StructuredPipe):
     sentence. No entity begins or ends with a blank token.
     """
 
+    architecture = "spacy-biaffine.GlobalPointer.v1"
+
     def __init__(
         self,
         vocab: Vocab,

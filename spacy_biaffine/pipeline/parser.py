@@ -88,6 +88,8 @@ class NormBiaffineParser(StructuredPipe):
     empty label "dep", as in spaCy's own corpora.
     """
 
+    architecture = "spacy-biaffine.NormBiaffineParser.v1"
+
     def __init__(
         self,
         vocab: Vocab,

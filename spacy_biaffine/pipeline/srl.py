@@ -95,6 +95,8 @@ class SyntaxSRL(StructuredPipe):
     a predicate.
     """
 
+    architecture = "spacy-biaffine.SyntaxSRL.v1"
+
     def __init__(
         self,
         vocab: Vocab,

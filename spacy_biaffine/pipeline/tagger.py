@@ -85,6 +85,8 @@ class LabelAttentionTagger(StructuredPipe):
     Sentences that are marked on a Doc are read one by one; a Doc without marks is read as a whole.
     """
 
+    architecture = "spacy-biaffine.LabelAttentionTagger.v1"
+
     def __init__(
         self,
         vocab: Vocab,
