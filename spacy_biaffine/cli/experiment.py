@@ -37,9 +37,12 @@ def experiment(
 
     from wasabi import msg
 
-    from ..experiments.drive import Drive
     from ._grid import load_grid
 
+    try:
+        from ..experiments.drive import Drive
+    except ImportError as error:
+        msg.fail(f"{error}. Grids need: pip install 'spacy-biaffine[experiments]'", exits=1)
     grid = load_grid(file, ctx.args)
     if grid.missing:
         needed = " ".join(f"--vars.{name} VALUE" for name in grid.missing)

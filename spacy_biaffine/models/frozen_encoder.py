@@ -169,13 +169,12 @@ class FrozenEncoder:
     def from_bytes(cls, data: bytes) -> FrozenEncoder:
         transformers = _import_transformers("FrozenTransformer")
         from safetensors.torch import load
-        from tokenizers import Tokenizer
 
         message = srsly.msgpack_loads(data)
         config = json.loads(message["config"])
         config = transformers.AutoConfig.for_model(config.pop("model_type"), **config)
         model = transformers.AutoModel.from_config(config)
-        tokenizer = Tokenizer.from_str(message["tokenizer"])
+        tokenizer = read_tokenizer(message["tokenizer"], user="FrozenTransformer")
         encoder = cls(model, tokenizer, message["layers"], message["limit"])
         encoder.model.load_state_dict(load(message["state"]))
         return encoder
@@ -229,14 +228,29 @@ def locate(name: str, user: str = "FrozenTransformer") -> str:
     return str(Path(spec.submodule_search_locations[0]) / folder)
 
 
+def read_tokenizer(written: str, *, user: str) -> Tokenizer:
+    """The tokenizer of its JSON. user: what asks for it, to be named in errors."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise ImportError(_remedy(user, error)) from error
+    return Tokenizer.from_str(written)
+
+
 def _import_transformers(user: str) -> Any:
     try:
+        import safetensors  # noqa: F401
         import transformers
     except ImportError as error:
-        raise ImportError(
-            f"{user} needs the transformers library: pip install 'spacy-biaffine[transformers]'"
-        ) from error
+        raise ImportError(_remedy(user, error)) from error
     return transformers
+
+
+def _remedy(user: str, error: ImportError) -> str:
+    return (
+        f"{user} needs the transformers library: pip install 'spacy-biaffine[transformers]' "
+        f"({error})"
+    )
 
 
 def _load_weights(transformers: Any, source: str, config: Any, user: str) -> Any:
