@@ -22,6 +22,7 @@ from workflow.evaluate import columns_of  # noqa: E402
 from workflow.learned import Learned  # noqa: E402
 from workflow.place import Place  # noqa: E402
 from workflow.sources import Options, find_source  # noqa: E402
+from workflow.train import check_steps  # noqa: E402
 
 OPTIONS = Options([], 5, False, False)
 
@@ -271,6 +272,16 @@ def test_a_gpu_that_is_not_there(
     assert reason in " ".join(capsys.readouterr().out.split())
     monkeypatch.setattr(commands, "has_gpu", True)
     check_gpu(0)
+
+
+def test_too_few_steps_for_an_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        check_steps(config("parser"), {"training.max_steps": "100"})
+    said = " ".join(capsys.readouterr().out.split())
+    assert '--vars.set "training.max_steps=100 training.eval_frequency=25"' in said
+    check_steps(config("parser"), {})
+    for settings in ({"training.eval_frequency": "100"}, {"training.max_steps": "0"}):
+        check_steps(config("parser"), {"training.max_steps": "100"} | settings)
 
 
 def test_a_setting_without_section(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from spacy.cli._util import parse_config_overrides
 from spacy.util import load_config
+from thinc.api import Config
+from wasabi import msg
 
 from .commands import check_gpu, settings_of, spacy_command
 from .convert import convert
@@ -16,6 +18,7 @@ from .place import Place
 def train(args: argparse.Namespace) -> None:
     """Run `spacy train` with paths and language filled in, on a corpus that may be new here."""
     check_gpu(args.gpu_id)
+    check_steps(args.config, settings_of(args.set))
     place = Place(args)
     _check_encoder(args)
     if not place.corpus_file("train").exists():
@@ -38,6 +41,20 @@ def debug(args: argparse.Namespace) -> None:
         load_config(filled, overrides=overrides, interpolate=True).to_disk(filled)
         for what in ("config", "data"):
             spacy_command("debug", what, filled)
+
+
+def check_steps(path: Path, settings: dict[str, str]) -> None:
+    """Stop where training would end before its first evaluation but that of the untrained model."""
+    training = Config().from_disk(path, interpolate=False, overrides=settings).get("training", {})
+    steps, every = (str(training.get(name)) for name in ("max_steps", "eval_frequency"))
+    if steps.isdigit() and every.isdigit() and 0 < int(steps) < int(every):
+        msg.fail(
+            f"After {steps} steps nothing is evaluated (training.eval_frequency is {every}): the "
+            f"best model would be the untrained one",
+            f'Evaluate more often: --vars.set "training.max_steps={steps} '
+            f'training.eval_frequency={max(1, int(steps) // 4)}"',
+            exits=1,
+        )
 
 
 def _check_encoder(args: argparse.Namespace) -> None:
