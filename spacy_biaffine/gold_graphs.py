@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import ENT_IOB
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import filter_spans
 
 from .annotations import entities_of, has_entities
 from .decode.bioes import bioes_labels, tags_of_spans
-from .gold import partners, same_tokens
+from .gold import partners
+from .gold_spans import place_entities
 from .graphs import DEP_GRAPH, RELATIONS, ROOT, has_graph
 from .types import Ints
 
@@ -89,18 +89,10 @@ def relation_graph(example: Example, spans_key: str | None, *, flat: bool) -> Go
     that the predicted tokens don't have, and those where the annotation is missing, are unknown.
     """
     reference, n = example.reference, len(example.predicted)
-    known = np.zeros(n, dtype=bool)
-    if not has_entities(reference, spans_key):
-        return GoldGraph([], known, [""] * n)
     entities = entities_of(reference, spans_key)
-    places = _places(example, filter_spans(entities) if flat else entities)
-    known[:] = True
-    if spans_key is None:
-        missing = np.flatnonzero(reference.to_array([ENT_IOB]).reshape(-1) == 0)
-        known[_predicted_tokens(example, missing)] = False
-    for (start, end, _), place in places.items():
-        if place is None:
-            known[_predicted_tokens(example, np.arange(start, end))] = False
+    entities = filter_spans(entities) if flat else entities
+    placed, known = place_entities(example, entities, spans_key)
+    places = dict(zip(map(_key, entities), placed, strict=True))
     found = [place for place in places.values() if place is not None]
     tags = tags_of_spans(((s.start, s.end, s.label_) for s in found) if flat else (), n)
     return GoldGraph(
@@ -174,33 +166,6 @@ EntityKey = tuple[int, int, str]
 
 def _key(span: Span) -> EntityKey:
     return span.start, span.end, span.label_
-
-
-def _places(example: Example, entities: Iterable[Span]) -> dict[EntityKey, Span | None]:
-    """Gold entities as they are on the predicted tokens, without blanks at the edges."""
-    same = same_tokens(example)
-    places: dict[EntityKey, Span | None] = {}
-    for entity in entities:
-        if same:
-            aligned = [Span(example.predicted, entity.start, entity.end, entity.label)]
-        else:
-            aligned = example.get_aligned_spans_y2x([entity], allow_overlap=True)
-        places[_key(entity)] = _without_blanks(aligned[0]) if aligned else None
-    return places
-
-
-def _without_blanks(span: Span) -> Span | None:
-    words = [token.i for token in span if not token.is_space]
-    return Span(span.doc, words[0], words[-1] + 1, span.label) if words else None
-
-
-def _predicted_tokens(example: Example, gold: Ints) -> Ints:
-    """The predicted tokens that overlap gold tokens."""
-    if same_tokens(example):
-        return gold
-    back = example.alignment.y2x
-    overlaps = np.repeat(np.isin(np.arange(len(back.lengths)), gold), np.asarray(back.lengths))
-    return np.asarray(back.data)[overlaps]
 
 
 def _relation_arcs(

@@ -5,18 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from spacy.attrs import IS_SPACE
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 from spacy.training import Example
-from spacy.training.alignment_array import AlignmentArray
 
 from .decode.pieces import FURTHER, labels_of_pieces
-from .gold import same_tokens, sentence_parts
+from .gold import TokenSpan, placing, sentence_parts, touching, trimmed
 from .graphs import FRAMES, Frame, frames_of, has_graph
-from .types import Ints, RoleTargets
-
-TokenSpan = tuple[int, int]
-"""First token, and the token after the last."""
+from .types import RoleTargets
 
 MISSING = (-1, -1)
 """Stands for a gold span that is no span of the predicted tokens."""
@@ -38,30 +34,19 @@ class TokenFrame(NamedTuple):
 
 def frames_in_tokens(doc: Doc, key: str = FRAMES) -> list[TokenFrame]:
     """The frames of a Doc; key: which ones, doc._.frames or doc._.word_frames."""
-    is_blank = doc.to_array([IS_SPACE]).reshape(-1).tolist()
+    trim = trimmed(doc)
     return [
-        _in_tokens(frame, lambda span: _trim(span.start, span.end, is_blank))
-        for frame in frames_of(doc, key)
+        _in_tokens(frame, lambda span: trim(span.start, span.end)) for frame in frames_of(doc, key)
     ]
 
 
 def gold_frames(example: Example, key: str = FRAMES) -> list[TokenFrame]:
     """The frames of the gold Doc on the predicted tokens."""
-    if same_tokens(example):
-        return frames_in_tokens(example.reference, key)
-    is_blank = example.predicted.to_array([IS_SPACE]).reshape(-1).tolist()
-    forth, back = _partners(example.alignment.x2y), _partners(example.alignment.y2x)
-
-    def place(span: Span) -> TokenSpan:
-        touched = [token for gold in back[span.start : span.end] for token in gold]
-        if not touched:
-            return MISSING
-        start, end = min(touched), max(touched) + 1
-        gold = [token for each in forth[start:end] for token in each]
-        is_exact = span.start <= min(gold) and max(gold) < span.end
-        return _trim(start, end, is_blank) if is_exact else MISSING
-
-    return [_in_tokens(frame, place) for frame in frames_of(example.reference, key)]
+    place = placing(example)
+    return [
+        _in_tokens(frame, lambda span: place(span) or MISSING)
+        for frame in frames_of(example.reference, key)
+    ]
 
 
 def role_labels(example: Example, key: str = FRAMES) -> set[str]:
@@ -102,7 +87,7 @@ def role_targets(
             known[offset : offset + length] = False
             continue
         frames = gold_frames(example, key)
-        known[_split_predicates(example, frames, key) + offset] = False
+        known[offset : offset + length] = ~_split_predicates(example, frames, key)
         for frame in frames:
             if frame.predicate >= 0 and sentence[frame.predicate + offset] >= 0:
                 found.setdefault(frame.predicate + offset, _moved(frame, offset))
@@ -136,30 +121,14 @@ def _placed(spans: Iterable[Span], place: Callable[[Span], TokenSpan]) -> list[T
     return [place(span) for span in sorted(spans, key=lambda span: span.start)]
 
 
-def _trim(start: int, end: int, is_blank: Sequence[int]) -> TokenSpan:
-    """The span without blanks at its edges; one of blanks alone is left as it is."""
-    words = [token for token in range(start, end) if not is_blank[token]]
-    return (words[0], words[-1] + 1) if words else (start, end)
-
-
-def _partners(alignment: AlignmentArray) -> list[list[int]]:
-    """Per token of one side, the tokens of the other side that it shares characters with."""
-    ends = np.cumsum(alignment.lengths)
-    return [part.tolist() for part in np.split(np.asarray(alignment.data), ends[:-1])]
-
-
-def _split_predicates(example: Example, frames: Sequence[TokenFrame], key: str) -> Ints:
-    """The predicted tokens that share characters with predicates that no token is."""
-    if all(frame.predicate >= 0 for frame in frames) or same_tokens(example):
-        return np.zeros(0, dtype=np.int64)
-    back = _partners(example.alignment.y2x)
-    lost = [
-        token
-        for gold, frame in zip(frames_of(example.reference, key), frames, strict=True)
-        if frame.predicate < 0
-        for token in back[gold.predicate[0].start]
-    ]
-    return np.array(lost, dtype=np.int64)
+def _split_predicates(
+    example: Example, frames: Sequence[TokenFrame], key: str
+) -> NDArray[np.bool_]:
+    """Which predicted tokens share characters with predicates that no token is, (tokens,) bool."""
+    lost = np.zeros(len(example.reference), dtype=bool)
+    for gold, frame in zip(frames_of(example.reference, key), frames, strict=True):
+        lost[gold.predicate[0].start] |= frame.predicate < 0
+    return touching(example, lost)
 
 
 def _moved(frame: TokenFrame, offset: int) -> TokenFrame:

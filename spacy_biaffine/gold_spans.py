@@ -1,17 +1,17 @@
 """From Examples to targets of span finders: gold spans, nested or not, on the predicted tokens."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import ENT_IOB, SENT_START
+from spacy.attrs import ENT_IOB
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from .annotations import entities_of, has_entities
-from .decode.sentences import cut_by_number, overlapping
-from .gold import same_tokens, words_of
+from .decode.sentences import overlapping
+from .gold import placing, sentences_of, touching, words_of
 from .types import Ints
 
 
@@ -33,16 +33,8 @@ def windows_of(docs: Sequence[Doc], max_length: int, *, cross_sentences: bool) -
     Sentences are those that stand on the Docs; a Doc without any is one. What has more than
     max_length words is read in windows that overlap by half.
     """
-    starts = [doc.to_array([SENT_START]) == 1 for doc in docs]
-    numbers = np.cumsum(np.concatenate([np.zeros(0, dtype=bool), *starts]))
-    if cross_sentences:
-        numbers = np.zeros_like(numbers)
-    return [
-        window
-        for words in words_of(docs)
-        for sentence in cut_by_number(words, numbers[words])
-        for window in overlapping(sentence, max_length)
-    ]
+    texts = words_of(docs) if cross_sentences else sentences_of(docs)
+    return [window for words in texts if len(words) for window in overlapping(words, max_length)]
 
 
 def span_labels(example: Example, spans_key: str | None) -> set[str]:
@@ -60,18 +52,44 @@ def span_targets(
     """
     spans, known, offset = [np.zeros((0, 3), dtype=np.int64)], [], 0
     for example in examples:
-        doc = example.predicted
-        aligned, is_known = _aligned_spans(example, spans_key)
+        gold = entities_of(example.reference, spans_key)
+        placed, is_known = place_entities(example, gold, spans_key)
         rows = [
-            (first + offset, last + offset, labels[span.label_])
-            for span in aligned
-            if span.label_ in labels
-            for first, last in _without_blanks(span)
+            (span.start + offset, span.end - 1 + offset, labels[span.label_])
+            for span in placed
+            if span is not None and span.label_ in labels
         ]
         spans.append(np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 3))
         known.append(is_known)
-        offset += len(doc)
+        offset += len(example.predicted)
     return SpanTargets(np.concatenate(spans), np.concatenate(known))
+
+
+def place_entities(
+    example: Example, entities: Iterable[Span], spans_key: str | None
+) -> tuple[list[Span | None], NDArray[np.bool_]]:
+    """Gold entities as they are on the predicted tokens, without blanks at their edges, None for
+    one that is not; and of which tokens it is known what they are part of.
+
+    entities: some of those in the group, or in doc.ents with None. Unknown are the tokens of those
+    that are not there, those marked as missing, and all of a Doc without annotation.
+    """
+    reference, predicted = example.reference, example.predicted
+    if not has_entities(reference, spans_key):
+        return [None for _ in entities], np.zeros(len(predicted), dtype=bool)
+    place = placing(example)
+    lost = np.zeros(len(reference), dtype=bool)
+    if spans_key is None:
+        lost = reference.to_array([ENT_IOB]).reshape(-1) == 0
+    placed: list[Span | None] = []
+    for entity in entities:
+        found = place(entity)
+        placed.append(None)
+        if found is None:
+            lost[entity.start : entity.end] = True
+        elif not predicted[found[0]].is_space:
+            placed[-1] = Span(predicted, found[0], found[1], entity.label)
+    return placed, ~touching(example, lost)
 
 
 def place_spans(tokens: Ints, spans: Ints) -> Ints:
@@ -88,31 +106,3 @@ def place_spans(tokens: Ints, spans: Ints) -> Ints:
         places = np.searchsorted(words, [firsts, lasts])
         found.append(np.stack([np.full_like(labels, number), labels, *places], axis=1))
     return np.concatenate(found)
-
-
-def _aligned_spans(example: Example, spans_key: str | None) -> tuple[list[Span], NDArray[np.bool_]]:
-    """Gold spans on the predicted tokens, and of which tokens the annotation is known."""
-    reference, n = example.reference, len(example.predicted)
-    if not has_entities(reference, spans_key):
-        return [], np.zeros(n, dtype=bool)
-    if spans_key is None:
-        if same_tokens(example):
-            return list(reference.ents), reference.to_array([ENT_IOB]).reshape(-1) != 0
-        ents, tags = example.get_aligned_ents_and_ner()
-        return ents, np.array([tag is not None for tag in tags], dtype=bool)
-    known = np.ones(n, dtype=bool)
-    if same_tokens(example):
-        return entities_of(reference, spans_key), known
-    aligned = []
-    for span in entities_of(reference, spans_key):
-        found = example.get_aligned_spans_y2x([span], allow_overlap=True)
-        aligned += found
-        if not found:
-            known[example.alignment.y2x[span.start : span.end]] = False
-    return aligned, known
-
-
-def _without_blanks(span: Span) -> list[tuple[int, int]]:
-    """First and last token that is no blank; nothing for blanks alone."""
-    words = [token.i for token in span if not token.is_space]
-    return [(words[0], words[-1])] if words else []

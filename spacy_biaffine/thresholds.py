@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from spacy.training import Example
 
 from .annotations import entities_of
+from .gold import placing
 from .types import Floats
 
 
@@ -30,10 +31,10 @@ def judge(examples: Sequence[Example], predicted_key: str, gold_key: str | None)
     for example in examples:
         gold = entities_of(example.reference, gold_key)
         golds += len(gold)
-        aligned = example.get_aligned_spans_y2x(gold, allow_overlap=True)
-        there = {(span.start, span.end, span.label_) for span in aligned}
+        place = placing(example)
+        there = {(place(span), span.label_) for span in gold}
         group = example.predicted.spans[predicted_key]
-        right += [(span.start, span.end, span.label_) in there for span in group]
+        right += [((span.start, span.end), span.label_) in there for span in group]
         scores += group.attrs["scores"]
     order = np.argsort(-np.array(scores), kind="stable")
     return Judged(np.array(scores)[order], np.array(right, dtype=bool)[order], golds)

@@ -103,6 +103,14 @@ def test_tokenization_of_the_prediction():
     assert graph.known.all()
 
 
+def test_blanks_that_only_the_prediction_has_cut_nothing():
+    predicted = Doc(VOCAB, words=["Port", "of", "\n", "Oslo", "\n", "hosts", "ferries"])
+    graph = relation_graph(Example(predicted, flat(port())), None, flat=True)
+    assert numbers(graph) == [(6, 3, "hosts")]
+    assert graph.tags[:4] == ["B-FAC", "I-FAC", "I-FAC", "E-FAC"]
+    assert graph.known[[0, 1, 3, 5, 6]].all()
+
+
 def test_an_entity_that_the_prediction_has_not_is_unknown():
     doc = flat(port())
     predicted = Doc(VOCAB, words=["Port", "of", "Oslohosts", "ferries"])

@@ -196,6 +196,16 @@ def test_misaligned_spans_are_unknown(nlp, spans_key):
     assert known == [True, True, True, True, False]
 
 
+@pytest.mark.parametrize("spans_key", [None, "sc"])
+def test_blanks_that_only_the_prediction_has_cut_nothing(nlp, spans_key):
+    gold = Doc(nlp.vocab, words=["in", "New", "York"], ents=["O", "B-A", "I-A"])
+    set_spans(gold, (1, 3, "A"))
+    predicted = Doc(nlp.vocab, words=["in", "\n", "New", "\n", "York", "\n"])
+    spans, known = targets_of(Example(predicted, gold), spans_key)
+    assert spans == [[2, 4, 0]]
+    assert [known[word] for word in (0, 2, 4)] == [True] * 3
+
+
 def test_edges_of_gold_spans_are_no_blanks(nlp):
     gold = Doc(nlp.vocab, words=["\n", "a", " ", "b", "  "])
     set_spans(gold, (0, 5, "A"), (1, 3, "A"), (2, 3, "B"))

@@ -6,7 +6,7 @@ import spacy
 from factories import POINTER, TOK2VEC, examples_of, gold_docs
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 from typer.testing import CliRunner
@@ -49,6 +49,15 @@ def test_what_is_right(key):
         1,
     )
     assert best_threshold(judged) == 0.5
+
+
+def test_blanks_that_only_the_prediction_has_cut_nothing():
+    nlp = spacy.blank("xx")
+    gold = Doc(nlp.vocab, words=["New", "York", "fell"], ents=["B-A", "I-A", "O"])
+    predicted = Doc(nlp.vocab, words=["New", "\n", "York", "fell"])
+    span = Span(predicted, 0, 3, "A")
+    set_scored_spans(predicted, "mine", [span], np.array([1.0], dtype=np.float32))
+    assert judge([Example(predicted, gold)], "mine", None).right.tolist() == [True]
 
 
 @pytest.mark.parametrize("spans_key", [None, "sc"])
