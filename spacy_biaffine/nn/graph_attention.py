@@ -86,5 +86,6 @@ class Hop(nn.Module):
         scores = self.arc(self.head(nodes), self.dependent(nodes[:, 1:]))
         arcs = likelihood(mask_arcs(scores, mask))
         arcs = nn.functional.pad(arcs, (0, 0, 1, 0))  # the root has no head
-        weights = 1.0 - (1.0 - arcs) * (1.0 - arcs.transpose(1, 2))
+        back = arcs.transpose(1, 2)
+        weights = arcs + back - arcs * back  # of either; 1 - (1 - p)(1 - q) would lose small ones
         return self.attention(nodes, weights, nn.functional.pad(mask, (1, 0), value=True))
