@@ -106,14 +106,20 @@ def text_form(name: str, spans_key: str | None) -> TextForm:
         record = TextForm(lambda doc, _: _json(spert_record(doc, key)), "[\n", ",\n", "\n]\n")
         return record
     if name == "conllu":
-        return TextForm(to_conllu)
+        return TextForm(lambda doc, number: _some(to_conllu(doc, number)))
     one_doc = {"conll05": to_conll05, "conll09": to_conll09}[name]
-    return TextForm(lambda doc, _: one_doc(doc))
+    return TextForm(lambda doc, _: _some(one_doc(doc)))
 
 
 def packer(name: str, spans_key: str | None) -> Packer:
     """An empty packer for one of `FORMS`."""
     return DocBinPacker() if name == SPACY else TextPacker(text_form(name, spans_key))
+
+
+def _some(sentences: str) -> str:
+    if not sentences:
+        raise ValueError("the text has no words, and this form has no place for it")
+    return sentences
 
 
 def _with_keys(doc: Doc, record: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +128,7 @@ def _with_keys(doc: Doc, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _json(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False)
+    return json.dumps(record, ensure_ascii=False, allow_nan=False)
 
 
 def _line(record: dict[str, Any]) -> str:

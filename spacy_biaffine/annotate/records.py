@@ -4,19 +4,19 @@ A record holds its text as it was written, so that a bad one is found where Docs
 be put down whole. Until then bytes that are no UTF-8 are lone surrogates (as by surrogateescape).
 """
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..formats.conllu_docs import DocMaker, group_sentences
 from ..formats.conllu_read import ConlluError, ReadReport, Sentence, parse_sentences
-from ..formats.span_groups import docs_of
+from ..formats.docbin import docs_in
+from ..formats.json_text import check_characters, json_value
 
 KEYS = "json_keys"
 """Where doc.user_data has the other keys of a JSON object."""
@@ -66,13 +66,9 @@ class JsonLine:
 
     def doc(self, nlp: Language) -> Doc:
         check_characters(self.text)
-        try:
-            record = json.loads(self.text)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"this is no JSON ({error})") from error
+        record = json_value(self.text)
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise ValueError('a line must be an object with a string as "text"')
-        check_characters(json.dumps(record, ensure_ascii=False))
         doc = nlp.make_doc(record.pop("text"))
         if record:
             doc.user_data[KEYS] = record
@@ -160,15 +156,10 @@ def _left_out(report: ReadReport) -> Iterator[Bad]:
 
 def _docs(path: Path, by_doc: bool) -> Records:
     try:
-        docbin = DocBin().from_disk(path)
-        for number, doc in enumerate(docs_of(docbin, Vocab()), 1):
+        for number, doc in enumerate(docs_in(path, Vocab()), 1):
             yield StoredDoc(f"{path}: Doc {number}", doc.text, doc.to_bytes())
-    except OSError:
-        raise
-    except Exception as error:  # a broken file fails anywhere in zlib, msgpack, numpy or spaCy
-        yield Bad(
-            str(path), f"this is no DocBin, or a broken one ({type(error).__name__}: {error})", ""
-        )
+    except ValueError as error:
+        yield Bad(str(path), str(error), "")
 
 
 READERS: dict[str, Callable[[Path, bool], Records]] = {
@@ -177,20 +168,6 @@ READERS: dict[str, Callable[[Path, bool], Records]] = {
     ".conllu": _sentences,
     ".spacy": _docs,
 }
-
-
-def check_characters(text: str) -> None:
-    """Raise ValueError where a text has no UTF-8."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        code = ord(text[error.start])
-        at = f"character {error.start + 1}"
-        if 0xDC80 <= code <= 0xDCFF:
-            detail = f"this is no UTF-8 (byte 0x{code - 0xDC00:x} in place of {at})"
-        else:
-            detail = f"half of a surrogate pair, \\u{code:x}, stands alone ({at})"
-        raise ValueError(detail) from error
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

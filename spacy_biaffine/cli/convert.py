@@ -60,8 +60,8 @@ def convert(
     from ..formats import convert as work
     from ._summary import docs_bar
 
-    to_conllu = work.writes_conllu(source, target) if to is None else to is Format.conllu
     try:
+        to_conllu = work.writes_conllu(source, target) if to is None else to is Format.conllu
         for file, out in work.plan(source, target, to_conllu=to_conllu):
             if to_conllu:
                 summary = work.spacy_to_conllu(file, out, progress=docs_bar)

@@ -142,7 +142,9 @@ def _reader(
         return work.conll04_files(ids=chosen, spans_key=spans_key, skip_bad=skip_bad)
     if form is Form.graph:
         return work.graph_files(spans_key=spans_key, skip_bad=skip_bad)
-    return work.conllu_files(layers=layers, spans_key=spans_key, n_sents=n_sents, by_doc=by_doc)
+    return work.conllu_files(
+        layers=layers, spans_key=spans_key, n_sents=n_sents, by_doc=by_doc, skip_bad=skip_bad
+    )
 
 
 def _show(sources: list[Path], summary: "RelationSummary") -> None:

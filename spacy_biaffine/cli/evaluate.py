@@ -68,6 +68,8 @@ def evaluate(
         check_layers(given)
         if text and given:
             raise ValueError("--given needs the gold tokens: leave out --text")
+        if json is not None:
+            json.parent.mkdir(parents=True, exist_ok=True)
         nlp = spacy.load(model)
         _remind(nlp, given, text)
         for path in gold:
@@ -79,11 +81,11 @@ def evaluate(
             if not examples:
                 raise ValueError(f"{path} has no words")
             results.append(_evaluate(nlp, examples, path, given, text, per_label))
-    except (ValueError, OSError) as error:
+        if json is not None:
+            srsly.write_json(json, {"model": model, "text": text, "given": given, "gold": results})
+            msg.good(f"All scores: {json}")
+    except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
-    if json is not None:
-        srsly.write_json(json, {"model": model, "text": text, "given": given, "gold": results})
-        msg.good(f"All scores: {json}")
     if not any(result["scores"] for result in results):
         msg.fail("Nothing could be scored.", exits=1)
 

@@ -93,7 +93,6 @@ def _check_png() -> None:
 
 
 def _docs(source: Path, model: str | None, limit: int) -> "Iterator[Doc]":
-    import sys
     from itertools import islice
 
     import spacy
@@ -109,12 +108,23 @@ def _docs(source: Path, model: str | None, limit: int) -> "Iterator[Doc]":
         yield from islice(read_docs(source, Vocab()), limit)
         return
     nlp = spacy.load(model)
-    if source == STANDARD_INPUT:
-        yield nlp(sys.stdin.read())
-    elif is_text:
-        yield nlp(source.read_text(encoding="utf8"))
+    if is_text:
+        yield nlp(_text_of(source))
     else:
         yield from nlp.pipe(give(doc, []) for doc in islice(read_docs(source, nlp.vocab), limit))
+
+
+def _text_of(source: Path) -> str:
+    """Raises ValueError, with file and line, for what is no UTF-8."""
+    import sys
+
+    raw = sys.stdin.buffer.read() if source == STANDARD_INPUT else source.read_bytes()
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        detail = f"this is no UTF-8 (byte 0x{raw[error.start]:02x}); convert it to UTF-8"
+        raise ValueError(f"{source}:{line}: {detail}") from error
 
 
 def _draw(doc: "Doc", layer: Layer) -> list[str]:

@@ -39,7 +39,7 @@ def serve(
         msg.fail(f"{error}. The page needs: pip install 'spacy-biaffine[serve]'", exits=1)
     try:
         app = make_app(partial(spacy.load, model), max_length=max_length)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
     if host not in LOOPBACK:
         msg.warn(f"Whoever can reach {host} can use this page: it asks for no password.")

@@ -38,6 +38,7 @@ def read_conllu(
     by_doc: bool = False,
     merge_mwt: bool = False,
     skip_bad: bool = False,
+    check_deps: bool = False,
     report: ReadReport | None = None,
 ) -> Iterator[Doc]:
     """Docs of a CoNLL-U file.
@@ -45,10 +46,11 @@ def read_conllu(
     n_sents: sentences to a Doc; by_doc: a Doc for each ``# newdoc`` instead.
     merge_mwt: one token for each multiword token, so that ``doc.text`` is ``# text``; otherwise the
         syntactic words are the tokens, and `source_text` gives the text back.
-    skip_bad: leave out sentences that are not valid. report: filled with counts.
+    skip_bad: leave out sentences that are not valid. check_deps: those with malformed DEPS are not.
+    report: filled with counts.
     Raises ConlluError, with file and line.
     """
-    sentences = read_sentences(path, report, skip_bad=skip_bad)
+    sentences = read_sentences(path, report, skip_bad=skip_bad, check_deps=check_deps)
     return _docs(sentences, vocab, n_sents, by_doc, merge_mwt)
 
 

@@ -1,6 +1,10 @@
-"""The HEAD column of one sentence is a tree with one root, as far as it is annotated."""
+"""The HEAD column of one sentence is a tree with one root, as far as it is annotated; its column
+DEPS is read here too."""
 
+import re
 from dataclasses import dataclass
+
+_EDGE = re.compile(r"(0|[1-9]\d{0,8})(\.[1-9]\d{0,8})?:(.+)", re.ASCII | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,20 @@ def check_tree(heads: list[str]) -> Problem | None:
         detail = f"cycle in HEAD: {listed}; every word must lead to the root"
         return Problem(cycle[0], "cycle", detail)
     return None
+
+
+def split_deps(cell: str, n_words: int) -> list[tuple[str, str]]:
+    """Heads ("5", "5.1", "0" for the root) and labels in a cell of DEPS. Raises ValueError."""
+    pairs = []
+    for item in cell.split("|") if cell != "_" else ():
+        match = _EDGE.fullmatch(item)
+        if match is None or int(match[1]) > n_words:
+            raise ValueError(
+                f"DEPS {item!r:.60} is not HEAD:LABEL with HEAD from 0 to {n_words} or an empty "
+                f"node"
+            )
+        pairs.append((match[1] + (match[2] or ""), match[3]))
+    return pairs
 
 
 def _head_problem(word: int, head: str, n_words: int) -> Problem | None:

@@ -1,15 +1,13 @@
 """The enhanced graph (column DEPS) of a Doc that comes from CoNLL-U."""
 
-import re
 from dataclasses import dataclass
 
 from spacy.tokens import Doc
 
+from .conllu_check import split_deps
 from .conllu_kept import KeptSentence, kept_sentences
 
 ROOT = -1
-
-_EDGE = re.compile(r"(\d+)(\.\d+)?:(.+)", re.ASCII | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -56,18 +54,10 @@ def deps_of(sentence: KeptSentence, node: str, cell: str) -> list[tuple[str, str
 
     Raises ValueError naming the sentence and the node where the cell is malformed.
     """
-    pairs = []
-    n_words = sentence.end - sentence.start
-    for item in cell.split("|") if cell != "_" else ():
-        match = _EDGE.fullmatch(item)
-        if match is None or int(match[1]) > n_words:
-            comments = "; ".join(sentence.lines("comments"))
-            raise ValueError(
-                f"DEPS {item!r} of {node} is not HEAD:LABEL with HEAD from 0 to {n_words}"
-                f" or an empty node (sentence: {comments or 'without comments'})"
-            )
-        pairs.append((match[1] + (match[2] or ""), match[3]))
-    return pairs
+    try:
+        return split_deps(cell, sentence.end - sentence.start)
+    except ValueError as error:
+        raise ValueError(f"{node}: {error} ({sentence.named})") from error
 
 
 def _edges_of(sentence: KeptSentence, word: int, cell: str) -> tuple[list[EnhancedEdge], int]:

@@ -30,6 +30,11 @@ class KeptSentence:
     end: int
     data: dict[str, Any]
 
+    @property
+    def named(self) -> str:
+        """What tells it from others in an error."""
+        return f"sentence: {'; '.join(self.lines('comments')) or 'without comments'}"
+
     def cells(self, column: str) -> list[str]:
         """Kept cells of a column ('misc', 'deps', ...), one a word, '' where nothing is kept."""
         if column not in self.data:

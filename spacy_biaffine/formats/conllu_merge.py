@@ -67,14 +67,15 @@ def _new_ids(sentence: Sentence, groups: list[tuple[int, int]]) -> dict[str, str
 
 def _depths(heads: list[str]) -> list[int]:
     """Steps up from each word to the root, or to a word without HEAD."""
-    depths: list[int] = []
-    for head in heads:
-        depth = 0
-        while head not in ("0", "_"):
-            head = heads[int(head) - 1]
-            depth += 1
-        depths.append(depth)
-    return depths
+    depths: dict[int, int] = {}
+    for word in range(len(heads)):
+        below = []
+        while word not in depths and heads[word] not in ("0", "_"):
+            below.append(word)
+            word = int(heads[word]) - 1
+        depth = depths.setdefault(word, 0)
+        depths |= {each: depth + steps for steps, each in enumerate(reversed(below), 1)}
+    return [depths[word] for word in range(len(heads))]
 
 
 def _renumber(cells: list[str], deps: list[str], ids: dict[str, str], new_id: str) -> list[str]:

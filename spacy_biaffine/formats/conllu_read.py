@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .conllu_check import check_tree
+from .conllu_check import check_tree, split_deps
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -74,18 +74,29 @@ class ReadReport:
 
 
 def read_sentences(
-    path: Path, report: ReadReport | None = None, *, skip_bad: bool = False
+    path: Path,
+    report: ReadReport | None = None,
+    *,
+    skip_bad: bool = False,
+    check_deps: bool = False,
 ) -> Iterator[Sentence]:
     """Sentences of a CoNLL-U file, in order.
 
-    skip_bad: leave out sentences that are not valid, and list them in ``report``.
+    skip_bad: leave out sentences that are not valid, and list them in ``report``. check_deps: a
+    sentence is valid only if its DEPS are; otherwise they are kept as they are, whatever they are.
     Raises ConlluError, also where the file holds no sentence at all.
     """
-    return parse_sentences(_file_lines(path), str(path), report, skip_bad=skip_bad)
+    lines = _file_lines(path)
+    return parse_sentences(lines, str(path), report, skip_bad=skip_bad, check_deps=check_deps)
 
 
 def parse_sentences(
-    lines: Iterable[str], name: str, report: ReadReport | None = None, *, skip_bad: bool = False
+    lines: Iterable[str],
+    name: str,
+    report: ReadReport | None = None,
+    *,
+    skip_bad: bool = False,
+    check_deps: bool = False,
 ) -> Iterator[Sentence]:
     """As `read_sentences`, from lines that still have or have lost their line end."""
     report = ReadReport() if report is None else report
@@ -98,7 +109,7 @@ def parse_sentences(
             continue
         starts_doc |= any(_NEWDOC.match(text) for text in loose)
         try:
-            sentence = _parse_block(block, name)
+            sentence = _parse_block(block, name, check_deps)
         except ConlluError as error:
             if not skip_bad:
                 raise
@@ -147,7 +158,7 @@ def _blocks(lines: Iterable[str]) -> Iterator[list[Line]]:
         yield block
 
 
-def _parse_block(block: list[Line], name: str) -> Sentence:
+def _parse_block(block: list[Line], name: str, check_deps: bool) -> Sentence:
     comments: list[str] = []
     words: list[list[str]] = []
     others: list[tuple[int, str]] = []
@@ -194,6 +205,12 @@ def _parse_block(block: list[Line], name: str) -> Sentence:
     problem = check_tree([cells[HEAD] for cells in words])
     if problem is not None:
         raise fail(numbers[problem.word], problem.reason, problem.detail)
+    for number, line in block if check_deps else ():
+        cells = line.split("\t")
+        try:
+            split_deps(cells[DEPS] if line[0] != "#" else "_", len(words))
+        except ValueError as error:
+            raise fail(number, "DEPS", str(error)) from error
     starts_doc = any(_NEWDOC.match(comment) for comment in comments)
     return Sentence(comments, words, others, starts_doc, place=f"{name}:{block[0][0]}")
 

@@ -57,6 +57,8 @@ def heads_and_labels(words: list[Token], root_label: str) -> list[tuple[str, str
 def _head_among(word: Token, numbers: dict[int, int]) -> int:
     """Number of the nearest ancestor in the sentence, 0 where there is none."""
     head = word.head
-    while head.i not in numbers and head.head.i != head.i:
+    passed: set[int] = set()
+    while head.i not in numbers and head.i not in passed:  # a file may have heads in a circle
+        passed.add(head.i)
         head = head.head
     return 0 if head.i == word.i else numbers.get(head.i, 0)

@@ -8,7 +8,6 @@ begins or ends elsewhere by now keeps its multiword tokens and MISC, but not DEP
 spaCy's label ROOT is written ``root``. Words without head get ``_``.
 """
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -21,6 +20,7 @@ from .conllu_kept import KeptSentence, kept_sentences
 from .conllu_plain import plain_lines
 from .conllu_rows import cell, heads_and_labels, token_cells
 from .conllu_text import source_text
+from .whole import whole_text
 
 _NEWDOC_OR_NEWPAR = re.compile(r"#\s*new(doc|par)\b")
 
@@ -30,19 +30,14 @@ def write_conllu(docs: Iterable[Doc], path: Path) -> int:
 
     Raises ValueError, and leaves the file as it was, where the Docs hold no sentence.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     n_sentences = 0
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            for number, doc in enumerate(docs, 1):
-                text = to_conllu(doc, number)
-                n_sentences += text.count("\n\n")
-                file.write(text)
+    with whole_text(path) as file:
+        for number, doc in enumerate(docs, 1):
+            text = to_conllu(doc, number)
+            n_sentences += text.count("\n\n")
+            file.write(text)
         if n_sentences == 0:
             raise ValueError(f"no sentences to write to {path}")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return n_sentences
 
 

@@ -46,7 +46,6 @@ def spacy_to_conllu(source: Path, target: Path, *, progress: Progress = iter) ->
     """Convert a .spacy file, or a folder of shards, to one CoNLL-U file."""
     summary = Summary(ReadReport())
     docs = read_docbin(source, vocab_for("xx"))
-    target.parent.mkdir(parents=True, exist_ok=True)
     n_sentences = write_conllu(progress(summary.counted(docs)), target)
     summary.report.sentences = n_sentences
     summary.files = [target]

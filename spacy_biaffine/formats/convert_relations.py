@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..graphs import DEP_GRAPH, has_graph
-from .conllu import read_conllu
+from .conllu import ReadReport, read_conllu
 from .converted import Conversion, Progress
 from .docbin import MAX_DOCS, read_docbin, write_docbin
 from .relations import (
@@ -63,15 +63,33 @@ def graph_files(*, spans_key: str = ENTITIES, skip_bad: bool = False) -> ReadFil
 
 
 def conllu_files(
-    *, layers: Path | None = None, spans_key: str = ENTITIES, n_sents: int = 1, by_doc: bool = False
+    *,
+    layers: Path | None = None,
+    spans_key: str = ENTITIES,
+    n_sents: int = 1,
+    by_doc: bool = False,
+    skip_bad: bool = False,
 ) -> ReadFiles:
     """Docs of a treebank with the graph of DEPS, and with the layers beside it; see `read_conllu`,
     `set_enhanced` and `add_layers`.
     """
 
+    def read_file(path: Path, vocab: Vocab, report: RelationReport) -> Iterator[Doc]:
+        found = ReadReport()
+        yield from read_conllu(
+            path,
+            vocab,
+            n_sents=n_sents,
+            by_doc=by_doc,
+            skip_bad=skip_bad,
+            check_deps=True,
+            report=found,
+        )
+        report.skipped += found.skipped
+        report.errors += found.errors
+
     def read(paths: Sequence[Path], vocab: Vocab, report: RelationReport) -> Iterator[Doc]:
-        read_file = partial(read_conllu, n_sents=n_sents, by_doc=by_doc)
-        docs: Iterable[Doc] = (doc for path in paths for doc in read_file(path, vocab))
+        docs: Iterable[Doc] = (doc for path in paths for doc in read_file(path, vocab, report))
         if layers is None:
             docs = _texts(docs, report)
         else:

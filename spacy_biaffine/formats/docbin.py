@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -68,11 +67,20 @@ def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
     if not files:
         raise FileNotFoundError(f"no .spacy file in {path}")
     for file in files:
-        try:
-            docbin = DocBin().from_disk(file)
-        except (zlib.error, ValueError) as error:  # msgpack's errors are ValueErrors
-            raise ValueError(f"{file} is no DocBin, or a broken one ({error})") from error
-        yield from docs_of(docbin, vocab)
+        yield from docs_in(file, vocab)
+
+
+def docs_in(file: Path, vocab: Vocab) -> Iterator[Doc]:
+    """Docs of one .spacy file. Raises ValueError for one that is broken, and OSError."""
+    try:
+        yield from docs_of(DocBin().from_disk(file), vocab)
+    except OSError:
+        raise
+    except Exception as error:  # a broken file fails anywhere in zlib, msgpack, numpy or spaCy
+        raise ValueError(
+            f"{file} is no DocBin, or a broken one ({type(error).__name__}: {error}); convert or "
+            f"copy it again"
+        ) from error
 
 
 def holds_shards(folder: Path) -> bool:

@@ -122,13 +122,13 @@ def _joined(sentences: list[Doc]) -> Doc:
 
 
 def _check_row(place: str, row: list[str], columns: Columns, wanted: int) -> None:
-    is_short = len(row) < wanted or len(row) <= columns.tag
+    least = max(wanted, columns.tag + 1, columns.token + 1)
+    is_short = len(row) < least
     if is_short or (columns.levels is None and len(row) != wanted):
         raise EntityError(
             place,
             "columns",
-            f"{len(row)} columns where {max(wanted, columns.tag + 1)} are wanted; columns are "
-            f"separated by tabs",
+            f"{len(row)} columns where {least} are wanted; columns are separated by tabs",
         )
     if not row[columns.token].strip():
         raise EntityError(place, "columns", "the token is empty")

@@ -11,6 +11,8 @@ from spacy.tokens import Doc
 from ..annotations import entities_of, has_entities
 from .entities_docs import Offsets, Tokenize, annotate
 from .entities_report import EntityError, EntityReport, numbered_lines
+from .json_text import json_value
+from .whole import whole_text
 
 Record = dict[str, Any]
 ReadOffsets = Callable[[Record], list[Offsets] | None]
@@ -41,7 +43,10 @@ def read_entities_json(
             found = offsets(record)
         except (ValueError, TypeError, AttributeError) as error:
             raise EntityError(place, "form", f"entities of another form: {error}") from error
-        doc = tokenize(record["text"])
+        try:
+            doc = tokenize(record["text"])
+        except ValueError as error:  # longer than spaCy takes
+            raise EntityError(place, "text", str(error)) from error
         if found is None:
             report.texts += 1
             return doc
@@ -83,7 +88,7 @@ def cluener_offsets(record: Record) -> list[Offsets] | None:
 def write_entities_json(docs: Iterable[Doc], path: Path, *, spans_key: str | None = None) -> int:
     """Write Docs in the form of `offsets_of`; returns how many. Without annotation, text alone."""
     count = 0
-    with path.open("w", encoding="utf8", newline="\n") as file:
+    with whole_text(path) as file:
         for doc in docs:
             file.write(json.dumps(entities_record(doc, spans_key), ensure_ascii=False) + "\n")
             count += 1
@@ -102,9 +107,9 @@ def entities_record(doc: Doc, spans_key: str | None = None) -> Record:
 
 def _record(place: str, line: str) -> Record:
     try:
-        record = json.loads(line)
+        record = json_value(line)
     except ValueError as error:
-        raise EntityError(place, "json", f"this is no JSON ({error})") from error
+        raise EntityError(place, "json", str(error)) from error
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
         raise EntityError(place, "json", 'a line must be an object with a string as "text"')
     return record

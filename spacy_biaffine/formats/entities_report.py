@@ -30,7 +30,7 @@ class EntityReport:
     snapped: int = 0
     stray: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
-    errors: list[EntityError] = field(default_factory=list)
+    errors: list[ValueError] = field(default_factory=list)
 
     def attempt(self, make: Callable[[], T], *, skip_bad: bool) -> Iterator[T]:
         """What is made, or with skip_bad nothing where it can't be. Raises EntityError."""

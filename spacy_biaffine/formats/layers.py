@@ -38,7 +38,11 @@ def add_layers(
     records: dict[str, tuple[str, Record]] = {}
     for place, load in json_records(path):
         record = load()
-        records[str(record.get("sent_id"))] = place, record
+        sent_id = str(record.get("sent_id"))
+        if sent_id in records:
+            detail = f"sent_id {sent_id} stands at {records[sent_id][0]} already; keep one of them"
+            raise EntityError(place, "layers", detail)
+        records[sent_id] = place, record
     for doc in docs:
         entities: list[Span] = []
         relations: list[tuple[Span, Span, str]] = []
@@ -106,7 +110,17 @@ def _frame(doc: Doc, frame: dict[str, Any], place: str, start: int) -> Frame:
         labelled = entity_of(doc, start + first, start + end, "piece", place)
         return doc[labelled.start : labelled.end]
 
-    pieces = [(each["label"], span(each["start"], each["end"])) for each in frame["roles"]]
+    labels = [each["label"] for each in frame["roles"]]
+    sense = frame["sense"]
+    if not all(isinstance(label, str) and label for label in labels):
+        raise EntityError(place, "form", f"labels of roles must be strings, not {labels}")
+    if not isinstance(sense, str | None) or not frame["predicate"]:
+        detail = f"a frame needs a predicate, and a string as sense or null, not {sense!r}"
+        raise EntityError(place, "form", detail)
+    pieces = [
+        (label, span(each["start"], each["end"]))
+        for label, each in zip(labels, frame["roles"], strict=True)
+    ]
     roles = tuple(Role(label, tuple(spans)) for label, spans in join_pieces(pieces))
     predicate = tuple(span(i, i + 1) for i in frame["predicate"])
-    return Frame(predicate, frame["sense"], roles)
+    return Frame(predicate, sense, roles)

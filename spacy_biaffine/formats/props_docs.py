@@ -9,7 +9,7 @@ from spacy.vocab import Vocab
 from ..graphs import WORD_FRAMES, Frame, Role, set_frames
 from .conllu_docs import DocMaker, group_sentences
 from .conllu_read import Sentence
-from .props_read import Piece, Prop
+from .props_read import Piece, Prop, PropsError
 
 
 def docs_of_props(
@@ -23,7 +23,8 @@ def docs_of_props(
     """Docs of n_sents sentences, with their trees, tags, lemmas and doc._.frames.
 
     A sentence without a tree stands alone or with its like. words: arguments are words and not
-    spans; see `frames_of_words`. word_frames: these too, as doc._.word_frames.
+    spans; see `frames_of_words`. word_frames: these too, as doc._.word_frames. Raises PropsError
+    where the words of an argument have no heads.
     """
     maker = DocMaker(vocab)
     waiting: deque[list[Prop]] = deque()
@@ -40,9 +41,12 @@ def docs_of_props(
         for sentence in group:
             frames += [_frame(doc, prop, offset) for prop in waiting.popleft()]
             offset += len(sentence.words)
-        set_frames(doc, frames_of_words(frames) if words else frames)
-        if word_frames:
-            set_frames(doc, frames_of_words(frames), WORD_FRAMES)
+        try:
+            set_frames(doc, frames_of_words(frames) if words else frames)
+            if word_frames:
+                set_frames(doc, frames_of_words(frames), WORD_FRAMES)
+        except ValueError as error:
+            raise PropsError(group[0].place, "words", str(error)) from error
         yield doc
 
 
@@ -80,5 +84,6 @@ def _top_word(span: Span) -> Span:
             f"The argument {span.text[:60]!r} can't be given as a word: its words have no heads. "
             f"Keep arguments as spans, or parse the text first."
         )
-    top = next(t for t in span if t.head.i == t.i or not span.start <= t.head.i < span.end)
+    tops = (t for t in span if t.head.i == t.i or not span.start <= t.head.i < span.end)
+    top = next(tops, span[0])  # the first word, where a file has heads in a circle
     return span.doc[top.i : top.i + 1]

@@ -74,9 +74,8 @@ def parse_span_block(block: Block, columns: SpanColumns) -> PropSentence:
     marks = [row[columns.frame if columns.sense is None else columns.sense] for row in rows]
     predicates = [word for word, mark in enumerate(marks) if mark != NONE]
     check_widths(words, rows, columns.fixed, predicates)
-    sentence = Sentence(
-        comments, [_cells(i, row, columns) for i, row in enumerate(rows)], [], False
-    )
+    cells = [_cells(i, row, columns) for i, row in enumerate(rows)]
+    sentence = Sentence(comments, cells, [], False, place=block[0][0])
     check_tree_cells(words, sentence)
     places = [place for place, _ in words]
     return PropSentence(

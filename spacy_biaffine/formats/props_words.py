@@ -24,7 +24,7 @@ CONLL09 = 14
 UP = 11
 """Columns of Universal Propositions that every word has: those of CoNLL-U, and the sense."""
 
-_RANGE_OR_EMPTY = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}", re.ASCII)
+_RANGE_OR_EMPTY = re.compile(r"([0-9]{1,9})([-.])([0-9]{1,9})", re.ASCII)
 
 
 def parse_conll09_block(block: Block, *, predicted: bool) -> PropSentence:
@@ -44,7 +44,7 @@ def parse_conll09_block(block: Block, *, predicted: bool) -> PropSentence:
     for number, form, *columns in rows:
         lemma, tag, feats, head, deprel = columns[shift:10:2]
         cells.append([number, form, lemma, NONE, tag, feats, head, deprel, NONE, NONE])
-    sentence = Sentence(comments, cells, [], False)
+    sentence = Sentence(comments, cells, [], False, place=block[0][0] if block else "")
     check_tree_cells(block, sentence)
     arguments = [row[CONLL09:] for row in rows]
     senses = [row[13] for row in rows]
@@ -59,9 +59,11 @@ def parse_up_block(block: Block) -> PropSentence:
     """
     block, comments = _without_comments(block)
     words: Block = []
+    further: Block = []
     others = []
     for place, line in block:
         if _RANGE_OR_EMPTY.fullmatch(line.split("\t", 1)[0]):
+            further.append((place, line))
             others.append((len(words), "\t".join(line.split("\t")[:10])))
         else:
             words.append((place, line))
@@ -74,10 +76,37 @@ def parse_up_block(block: Block) -> PropSentence:
     senses = [row[10] for row in rows]
     predicates = [word for word, sense in enumerate(senses) if sense != NONE]
     check_widths(words, rows, UP, predicates)
+    _check_others(further, others, len(words))
     starts_doc = any(comment.startswith("# newdoc") for comment in comments)
-    sentence = Sentence(comments, [row[:10] for row in rows], others, starts_doc)
+    cells = [row[:10] for row in rows]
+    sentence = Sentence(comments, cells, others, starts_doc, place=words[0][0])
     check_tree_cells(words, sentence)
     return PropSentence(sentence, list(_props(predicates, senses, [row[UP:] for row in rows])))
+
+
+def _check_others(block: Block, others: Sequence[tuple[int, str]], n_words: int) -> None:
+    """Raises PropsError for multiword tokens and empty nodes that are not where they belong.
+
+    others: the lines of the block, each with the number of words before it.
+    """
+    _rows(block, 10)
+    range_end = 0
+    for (place, _), (before, line) in zip(block, others, strict=True):
+        identifier = line.split("\t", 1)[0]
+        match = _RANGE_OR_EMPTY.fullmatch(identifier)
+        assert match is not None
+        first, last = int(match[1]), int(match[3])
+        if match[2] == ".":
+            fits = first == before
+        else:
+            fits = range_end <= before == first - 1 < last <= n_words
+            range_end = last
+        if not fits:
+            detail = (
+                f"ID {identifier!r} behind word {before} of {n_words}; {before}.N can stand there, "
+                f"or {before + 1}-N up to the last word, in no other range"
+            )
+            raise PropsError(place, "ID", detail)
 
 
 def _without_comments(block: Block) -> tuple[Block, list[str]]:

@@ -4,7 +4,6 @@ Blank tokens are left out. What lies outside of the predicate's sentence can't b
 form, and is left out too.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +16,7 @@ from .conllu_rows import cell, heads_and_labels
 from .props_brackets import write_brackets
 from .props_docs import frames_of_words
 from .props_read import PREDICATE, Piece
+from .whole import whole_text
 
 Numbers = dict[int, int]
 """The place in its sentence, from 0, of each word, by its number in the Doc."""
@@ -52,20 +52,14 @@ def to_conll09(doc: Doc) -> str:
 
 
 def _write(docs: Iterable[Doc], path: Path, text_of: Callable[[Doc], str]) -> int:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
     n_sentences = 0
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            for doc in docs:
-                text = text_of(doc)
-                n_sentences += text.count("\n\n")
-                file.write(text)
+    with whole_text(path) as file:
+        for doc in docs:
+            text = text_of(doc)
+            n_sentences += text.count("\n\n")
+            file.write(text)
         if not n_sentences:
             raise ValueError(f"no sentences to write to {path}")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return n_sentences
 
 

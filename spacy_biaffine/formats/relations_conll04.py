@@ -125,10 +125,11 @@ def _relations(place: str, cells: list[str], at: int) -> list[tuple[str, int]]:
 def _literal(place: str, cell: str) -> list[Any]:
     try:
         value = ast.literal_eval(cell.strip())
-    except (ValueError, SyntaxError) as error:
-        raise EntityError(place, "relation", f"{cell!r} is no list such as ['N']") from error
+    # What ast.literal_eval raises; the last two where brackets are nested too deeply.
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
+        raise EntityError(place, "relation", f"{cell!r:.60} is no list such as ['N']") from error
     if not isinstance(value, list):
-        raise EntityError(place, "relation", f"{cell!r} is no list such as ['N']")
+        raise EntityError(place, "relation", f"{cell!r:.60} is no list such as ['N']")
     return value
 
 

@@ -72,7 +72,7 @@ def annotate(
     set_entities(doc, entities, place, spans_key=spans_key, report=report)
     doc.set_ents(filter_spans(doc.spans[spans_key]), default="outside")
     if identifier is not None:
-        doc.spans[spans_key].attrs[_ID] = identifier
+        doc.spans[spans_key].attrs[_ID] = _checked_id(identifier, place)
     if relations is not None:
         given = [Relation(*each) for each in relations]
         once = list(dict.fromkeys(given))
@@ -80,6 +80,14 @@ def annotate(
         report.relations += len(once)
         report.repeated += len(given) - len(once)
     return doc
+
+
+def _checked_id(identifier: Any, place: str) -> Any:
+    is_number = isinstance(identifier, int) and -(2**63) <= identifier < 2**64
+    if not is_number and not isinstance(identifier, str):
+        detail = f"the id {identifier!r:.60} must be a string or a number of 64 bits"
+        raise EntityError(place, "id", detail)
+    return identifier
 
 
 def identifier_of(doc: Doc, spans_key: str) -> Any:

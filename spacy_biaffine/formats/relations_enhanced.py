@@ -8,6 +8,9 @@ from ..graphs import Arc, set_arcs
 from .conllu_graph import deps_of
 from .conllu_kept import KeptSentence, kept_sentences
 
+MOST_STEPS = 10_000
+"""From a word over empty nodes to other words; treebanks need a handful."""
+
 Heads = dict[str, list[tuple[str, str]]]
 """Heads and labels of each word ("5") and empty node ("5.1") of a sentence."""
 
@@ -18,7 +21,7 @@ def set_enhanced(doc: Doc) -> None:
     A path from a word over empty nodes to another word becomes an arc between these two, whose
     label is all labels on the way joined by ">", as for the evaluation of the IWPT 2020 and 2021
     shared tasks. Equal arcs are written once.
-    Raises ValueError naming the sentence, where a cell of DEPS is malformed.
+    Raises ValueError naming the sentence, where a cell of DEPS is malformed, or too much of a maze.
     """
     arcs: dict[Arc, None] = {}
     sentences = [(each, _heads(each)) for each in kept_sentences(doc)]
@@ -26,7 +29,7 @@ def set_enhanced(doc: Doc) -> None:
         return
     for sentence, heads in sentences:
         for at in range(sentence.end - sentence.start):
-            for head, label in _collapsed(heads, str(at + 1), ()):
+            for head, label in _collapsed(sentence, heads, str(at + 1)):
                 above = None if head == "0" else doc[sentence.start + int(head) - 1]
                 arcs[Arc(above, doc[sentence.start + at], label)] = None
     set_arcs(doc, arcs)
@@ -43,11 +46,21 @@ def _heads(sentence: KeptSentence) -> Heads:
     return {node: deps_of(sentence, f"node {node}", cell) for node, cell in cells.items()}
 
 
-def _collapsed(heads: Heads, node: str, seen: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _collapsed(sentence: KeptSentence, heads: Heads, node: str) -> Iterator[tuple[str, str]]:
     """Words above a node, and the labels on the way down; empty nodes in a circle lead nowhere."""
-    for head, label in heads.get(node, ()):
+    ways: list[tuple[str, str, tuple[str, ...]]]
+    ways = [(head, label, (head,)) for head, label in reversed(heads.get(node, ()))]
+    for _ in range(MOST_STEPS):
+        if not ways:
+            return
+        head, path, passed = ways.pop()
         if "." not in head:
-            yield head, label
-        elif head not in seen:
-            for above, path in _collapsed(heads, head, (*seen, head)):
-                yield above, f"{path}>{label}"
+            yield head, path
+            continue
+        for above, label in reversed(heads.get(head, ())):
+            if above not in passed:
+                ways.append((above, f"{label}>{path}", (*passed, above)))
+    raise ValueError(
+        f"DEPS of node {node} leads over so many empty nodes that there are thousands of ways to "
+        f"words; take some of their arcs out ({sentence.named})"
+    )

@@ -1,16 +1,14 @@
 """Files of JSON objects: one array of them, or one a line."""
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .entities_report import EntityError, numbered_lines
+from .json_text import json_value, value_at
 
 Record = dict[str, Any]
-
-_decode = json.JSONDecoder().raw_decode
 
 
 def json_records(path: Path) -> Iterator[tuple[str, Callable[[], Record]]]:
@@ -39,9 +37,9 @@ def _from_array(path: Path, text: str) -> Iterator[tuple[str, Callable[[], Recor
         if text[at : at + 1] == "]":
             return
         try:
-            value, at = _decode(text, at)
+            value, at = value_at(text, at)
         except ValueError as error:
-            raise EntityError(place, "json", f"this is no JSON ({error})") from error
+            raise EntityError(place, "json", str(error)) from error
         yield place, partial(_checked, place, value)
         number += 1
         at = _skip(text, at, " \t\n")
@@ -59,9 +57,9 @@ def _skip(text: str, at: int, blanks: str) -> int:
 
 def _loaded(place: str, line: str) -> Record:
     try:
-        value = json.loads(line)
+        value = json_value(line)
     except ValueError as error:
-        raise EntityError(place, "json", f"this is no JSON ({error})") from error
+        raise EntityError(place, "json", str(error)) from error
     return _checked(place, value)
 
 

@@ -21,6 +21,7 @@ from .relations_docs import (
     identifier_of,
 )
 from .relations_json import Record, json_records
+from .whole import whole_text
 
 
 def read_spert(
@@ -102,8 +103,7 @@ def _entity_at(entities: list[Span], at: Any, place: str) -> Span:
 def write_spert(docs: Iterable[Doc], path: Path, *, spans_key: str = ENTITIES) -> int:
     """Write Docs as an array, an object a line, by `spert_record`; returns how many."""
     count = 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf8", newline="\n") as file:
+    with whole_text(path) as file:
         file.write("[")
         for doc in docs:
             file.write(",\n" if count else "\n")

@@ -36,10 +36,12 @@ def test_no_graph(read):
     assert enhanced_edges(read).edges == []
 
 
-@pytest.mark.parametrize("deps", ["nsubj", "2", "x:dep", "9:dep", "-1:dep", "1:", "0:root||1:x"])
+@pytest.mark.parametrize(
+    "deps", ["nsubj", "2", "x:dep", "9:dep", "-1:dep", "00:dep", "1:", "0:root||1:x"]
+)
 def test_malformed_deps(deps):
     read = doc(block("# sent_id = q", row(1, "a", 0, "root", deps=deps)))
-    with pytest.raises(ValueError, match=r"DEPS .* of word 1 .*sent_id = q"):
+    with pytest.raises(ValueError, match=r"word 1: DEPS .*sent_id = q"):
         enhanced_edges(read)
 
 

@@ -60,7 +60,7 @@ def test_no_enhanced_graph(read):
 
 def test_malformed_deps_of_an_empty_node():
     read = doc(block(row(1, "a", 0, "root", deps="0:root"), row("1.1", "e", deps="nsubj")))
-    with pytest.raises(ValueError, match=r"DEPS 'nsubj' of node 1\.1 is not HEAD:LABEL"):
+    with pytest.raises(ValueError, match=r"node 1\.1: DEPS 'nsubj' is not HEAD:LABEL"):
         set_enhanced(read)
 
 
