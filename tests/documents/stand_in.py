@@ -7,7 +7,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from spacy_biaffine.graphs import Frame, Role, set_frames, set_relations
+from spacy_biaffine.graphs import Frame, Relation, Role, set_frames, set_relations
 
 COMPONENTS = (
     "tok2vec",
@@ -69,29 +69,26 @@ def _two_sentences(doc: Doc) -> None:
     )
 
 
-@_knows("Nora Lind lives in Vienna and works for Holm Dairy. They make cheese from goat milk.")
+@_knows("Anna Berg moved to Oslo last year. She works for the city library there.")
 def _all_layers(doc: Doc) -> None:
     _words(
         doc,
-        *("NNP nsubj 2", "NNP nsubj 2", "VBZ root 2", "IN case 4", "NNP obl 2", "CC cc 6"),
-        *("VBZ conj 2", "IN case 9", "NNP compound 9", "NNP obl 6", ". punct 2"),
-        *("PRP nsubj 12", "VBP root 12", "NN obj 12", "IN case 16", "NN compound 16"),
-        *("NN obl 12", ". punct 12"),
+        *("NNP nsubj 2", "NNP flat 0", "VBD root 2", "IN case 4", "NNP obl 2", "JJ amod 6"),
+        *("NN obl:unmarked 2", ". punct 2", "PRP nsubj 9", "VBZ root 9", "IN case 13"),
+        *("DT det 13", "NN compound 13", "NN obl 9", "RB advmod 9", ". punct 9"),
     )
-    places = {(4, 5): "LOC", (8, 10): "ORG", (13, 14): "FOOD", (15, 17): "FOOD"}
+    places = {(0, 2): "PER", (4, 5): "LOC", (5, 7): "DATE"}
     doc.ents = [Span(doc, *place, label) for place, label in places.items()]
-    set_relations(doc, [])
-    person, town = Role("ARG0", (doc[0:2],)), Role("ARGM-LOC", (doc[3:5],))
-    firm = Role("ARG2", (doc[7:10],))
-    made = [
-        Role(label, (doc[start:end],))
-        for label, start, end in (("ARG0", 11, 12), ("ARG1", 13, 14), ("ARG2", 14, 17))
-    ]
+    set_relations(doc, [Relation(doc[0:2], doc[4:5], "lives_in")])
+    moved = {"ARG1": doc[0:2], "ARG2": doc[3:5], "ARGM-TMP": doc[5:7]}
+    works = {"ARG0": doc[8:9], "ARG2": doc[10:14], "ARGM-LOC": doc[14:15]}
     set_frames(
         doc,
         [
-            Frame((doc[2:3],), "live.01", (person, town, firm)),
-            Frame((doc[6:7],), "work.01", (person, town, firm)),
-            Frame((doc[12:13],), "make.01", tuple(made)),
+            Frame((doc[at : at + 1],), sense, tuple(Role(label, (span,)) for label, span in roles))
+            for at, sense, roles in (
+                (2, "move.01", moved.items()),
+                (9, "work.01", works.items()),
+            )
         ],
     )
