@@ -16,9 +16,9 @@ from typing import Any
 
 import spacy
 import torch
+from measuring import without_cache
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import load_config
 
 from spacy_biaffine.formats.corpus import give
 from spacy_biaffine.formats.docbin import read_docbin
@@ -62,9 +62,7 @@ def main() -> None:
 
 def load(model: Path, encoder: str) -> Language:
     """The pipeline, its encoder without a cache of features."""
-    settings = load_config(model / "config.cfg")["components"][encoder]["model"]
-    overrides = {f"components.{encoder}.model.cache": None} if "cache" in settings else {}
-    return spacy.load(model, config=overrides)
+    return spacy.load(model, config=without_cache(model, encoder))
 
 
 def alone(model: Path, encoder: str, name: str, bare: list[Doc]) -> Callable[[], float]:

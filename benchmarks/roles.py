@@ -12,17 +12,14 @@ import argparse
 import cProfile
 import pstats
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import spacy
 import torch
+from measuring import peak_mib, without_cache
 from spacy.tokens import Doc
-from spacy.util import load_config
 
 from spacy_biaffine.formats.corpus import give
 from spacy_biaffine.formats.docbin import read_docbin
@@ -72,7 +69,9 @@ def main() -> None:
         print(f"{name:10} {len(golds) / statistics.median(spent):8,.0f} sentences/s")
     print(f"batches / singly      {ratio(seconds['singly'], seconds['batches']):.1f} times as fast")
     print(f"roles add             {ratio(seconds['batches'], seconds['encoder']) - 1:+.0%}")
-    peak = peak_mib(args.model, overrides, args.long)
+    chain = f"[max(0, i - 1) for i in range({args.long})]"  # each word hangs on the one before it
+    doc = f"Doc(nlp.vocab, words=text({args.long}), heads={chain}, deps=['dep'] * {args.long})"
+    peak = peak_mib(args.model, overrides, doc)
     print(f"peak memory           {peak:,.0f} MiB, {args.long} words in a sentence", flush=True)
     if args.profile:
         profile = cProfile.Profile()
@@ -94,32 +93,6 @@ def cpu_seconds(run: Callable[[list[Doc]], None], docs: list[Doc]) -> float:
 def ratio(first: list[float], second: list[float]) -> float:
     """The median of the ratios of one round."""
     return statistics.median(a / b for a, b in zip(first, second, strict=True))
-
-
-def without_cache(model: str, component: str) -> dict[str, Any]:
-    """Overrides that let a frozen encoder below the graph layers read every text anew."""
-    tok2vec = load_config(Path(model, "config.cfg"))["components"][component]["model"]["tok2vec"]
-    path = f"components.{component}.model.tok2vec.tok2vec.cache"
-    return {path: None} if "cache" in tok2vec.get("tok2vec", {}) else {}
-
-
-def peak_mib(model: str, overrides: dict[str, Any], words: int) -> float:
-    """Peak resident memory of a process that loads the model and labels one long sentence.
-
-    Each word hangs on the one before it.
-
-    From /proc, so on Linux alone: the peak of getrusage is inherited from the parent process.
-    """
-    code = (
-        "import re, spacy; from spacy.tokens import Doc; "
-        f"nlp = spacy.load({model!r}, config={overrides!r}); "
-        f"words = ('the cat that we saw sat on a mat and slept ' * {words}).split()[:{words}]; "
-        f"heads = [max(0, i - 1) for i in range({words})]; "
-        "doc = nlp(Doc(nlp.vocab, words=words, heads=heads, deps=['dep'] * len(words))); "
-        "print(re.search('VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return int(run.stdout.split()[-1]) / 1024
 
 
 if __name__ == "__main__":

@@ -7,19 +7,17 @@ python benchmarks/throughput.py MODEL TEST.spacy --component norm_biaffine_graph
 
 import argparse
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import spacy
 import torch
+from measuring import peak_mib, without_cache
 from spacy.tokens import Doc, DocBin
-from spacy.util import load_config
 
 from spacy_biaffine.decode import mst
+from spacy_biaffine.formats.corpus import give
 
 
 def main() -> None:
@@ -34,7 +32,7 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=5000, help="tokens of the long Doc")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    overrides = _without_cache(args.model, args.component)
+    overrides = without_cache(args.model, args.component)
     nlp = spacy.load(args.model, config=overrides)
     golds = list(DocBin().from_disk(args.corpus).get_docs(nlp.vocab))
     pipe = nlp.get_pipe(args.component)
@@ -45,13 +43,16 @@ def main() -> None:
         options = pipe.model.get_ref("parser").attrs["predict_options"]
         options["decode"] = decoding.wrap(mst.decode_trees)
 
+    def fresh() -> list[Doc]:
+        return [give(gold, []) for gold in golds]
+
     def encode() -> None:
-        docs = _fresh(golds)
+        docs = fresh()
         for start in range(0, len(docs), size):
             encoder.predict(docs[start : start + size])
 
     def annotate() -> None:
-        for _ in pipe.pipe(_fresh(golds), batch_size=size):
+        for _ in pipe.pipe(fresh(), batch_size=size):
             pass
 
     words = sum(map(len, golds))
@@ -70,7 +71,7 @@ def main() -> None:
     print(f"whole / encoder alone  {ratio:.2f} of its speed")
     if decoding.seconds:
         print(f"decoding               {statistics.median(share):.1%} of the time")
-    peak = _peak_mib(args.model, overrides, args.long)
+    peak = peak_mib(args.model, overrides, f"Doc(nlp.vocab, words=text({args.long}))")
     print(f"peak memory, {args.long:,} tokens in one Doc: {peak:,.0f} MiB")
 
 
@@ -90,41 +91,10 @@ class _Stopwatch:
         return timed
 
 
-def _fresh(docs: list[Doc]) -> list[Doc]:
-    """The same words without annotation."""
-    return [
-        Doc(doc.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc])
-        for doc in docs
-    ]
-
-
 def _seconds(function: Callable[[], None]) -> float:
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
-
-
-def _without_cache(model: str, component: str) -> dict[str, Any]:
-    """Overrides that let a frozen encoder read every text anew."""
-    tok2vec = load_config(Path(model, "config.cfg"))["components"][component]["model"]["tok2vec"]
-    path = f"components.{component}.model.tok2vec.cache"
-    return {path: None} if "cache" in tok2vec else {}
-
-
-def _peak_mib(model: str, overrides: dict[str, Any], tokens: int) -> float:
-    """Peak resident memory of a process that loads the model and parses one long Doc.
-
-    From /proc, so on Linux alone: the peak of getrusage is inherited from the parent process.
-    """
-    code = (
-        "import re, spacy; from spacy.tokens import Doc; "
-        f"nlp = spacy.load({model!r}, config={overrides!r}); "
-        f"words = ('the cat that we saw sat on a mat and slept ' * {tokens}).split()[:{tokens}]; "
-        "doc = nlp(Doc(nlp.vocab, words=words)); "
-        "print(re.search('VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return int(run.stdout.split()[-1]) / 1024
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 from spacy.scorer import PRFScore
 from spacy.training import Example
 
+from .counting import named
 from .gold_graphs import relation_graph
 from .graph_scorers import score_relations
 from .graphs import RELATIONS, has_graph
@@ -46,12 +47,7 @@ def score_relation_arcs(
             # Entities that overlap others are not learned; relations of theirs are missed.
             score.fn += len(pairs) - count
     return {
-        **_named("relation_arcs_", labelled, bool(annotated)),
-        **_named("relation_arcs_u", unlabelled, bool(annotated)),
+        **named("relation_arcs_", labelled, bool(annotated)),
+        **named("relation_arcs_u", unlabelled, bool(annotated)),
         **score_relations(examples, spans_key=spans_key),
     }
-
-
-def _named(prefix: str, score: PRFScore, is_annotated: bool) -> dict[str, float | None]:
-    values = {"p": score.precision, "r": score.recall, "f": score.fscore}
-    return {f"{prefix}{name}": value if is_annotated else None for name, value in values.items()}

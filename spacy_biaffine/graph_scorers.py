@@ -1,7 +1,7 @@
 """Scoring of predicted graphs: relations of entities, and dependency graphs."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from spacy.scorer import PRFScore
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from .counting import compare, named
 from .entity_scorer import score_entities
 from .graphs import DEP_GRAPH, RELATIONS, has_graph
 from .types import Ints
@@ -45,12 +46,12 @@ def score_relations(
     """
     examples = list(examples)
     pairs = [(_relations(x), _relations(y)) for x, y in _annotated(examples, RELATIONS)]
-    strict = _sum(_compare(*pair) for pair in pairs)
-    loose = _sum(_compare(*map(_untyped, pair)) for pair in pairs)
+    strict = _sum(compare(*pair) for pair in pairs)
+    loose = _sum(compare(*map(_untyped, pair)) for pair in pairs)
     entities = score_entities(examples, spans_key=spans_key, set_ents=spans_key is None)
     return {
-        **_named("relations_", strict, bool(pairs)),
-        **_named("relations_boundaries_", loose, bool(pairs)),
+        **named("relations_", strict, bool(pairs)),
+        **named("relations_boundaries_", loose, bool(pairs)),
         "relations_per_type": _per_type(pairs) if pairs else None,
         **entities,
     }
@@ -77,16 +78,16 @@ def score_dep_graph(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
     examples = list(examples)
     pairs = [(_arcs(x), _arcs(y)) for x, y in _annotated(examples, DEP_GRAPH)]
     inner = [(_without_root(x), _without_root(y)) for x, y in pairs]
-    unlabelled = _sum(_compare(*map(_unlabelled, pair)) for pair in inner)
-    labelled = _sum(_compare(*pair) for pair in inner)
+    unlabelled = _sum(compare(*map(_unlabelled, pair)) for pair in inner)
+    labelled = _sum(compare(*pair) for pair in inner)
     enhanced = {
-        "dep_graph_euas": _sum(_compare(*map(_unlabelled, pair)) for pair in pairs),
-        "dep_graph_eulas": _sum(_compare(*map(_universal, pair)) for pair in pairs),
-        "dep_graph_elas": _sum(_compare(*pair) for pair in pairs),
+        "dep_graph_euas": _sum(compare(*map(_unlabelled, pair)) for pair in pairs),
+        "dep_graph_eulas": _sum(compare(*map(_universal, pair)) for pair in pairs),
+        "dep_graph_elas": _sum(compare(*pair) for pair in pairs),
     }
     return {
-        **_named("dep_graph_u", unlabelled, bool(pairs)),
-        **_named("dep_graph_l", labelled, bool(pairs)),
+        **named("dep_graph_u", unlabelled, bool(pairs)),
+        **named("dep_graph_l", labelled, bool(pairs)),
         "dep_graph_per_type": _per_type(inner) if pairs else None,
         **{name: score.fscore if pairs else None for name, score in enhanced.items()},
     }
@@ -143,19 +144,8 @@ def _universal(arcs: list[Item]) -> list[Item]:
     ]
 
 
-def _compare(predicted: Iterable[Hashable], gold: Iterable[Hashable]) -> PRFScore:
-    found, wanted = Counter(predicted), Counter(gold)
-    hits = (found & wanted).total()
-    return PRFScore(tp=hits, fp=found.total() - hits, fn=wanted.total() - hits)
-
-
 def _sum(scores: Iterable[PRFScore]) -> PRFScore:
     return sum(scores, PRFScore())
-
-
-def _named(prefix: str, score: PRFScore, is_annotated: bool) -> dict[str, float | None]:
-    values = {"p": score.precision, "r": score.recall, "f": score.fscore}
-    return {f"{prefix}{name}": value if is_annotated else None for name, value in values.items()}
 
 
 def _per_type(pairs: list[tuple[list[Item], list[Item]]]) -> dict[str, dict[str, float]]:

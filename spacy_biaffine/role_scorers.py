@@ -1,12 +1,13 @@
 """Scoring of predicted frames: arguments as in CoNLL-2005, roles and senses as in CoNLL-2009."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from spacy.scorer import PRFScore
 from spacy.training import Example
 
+from .counting import compare, named
 from .decode.pieces import PREDICATE, bare_label
 from .gold_roles import TokenFrame, TokenSpan, frames_in_tokens, gold_frames, pieces_of
 from .graphs import FRAMES, WORD_FRAMES, has_graph
@@ -54,17 +55,16 @@ def score_roles(
             predicted += [(n_docs, frame) for frame in frames_in_tokens(example.predicted, key)]
             gold += [(n_docs, frame) for frame in gold_frames(example, key)]
             n_docs += 1
-    senses = _compare(_senses(predicted), _senses(gold))
-    words = _compare(_words(predicted), _words(gold))
+    senses = compare(_senses(predicted), _senses(gold))
+    words = compare(_words(predicted), _words(gold))
     scores: dict[str, Any] = {}
     for name, score in {
-        "predicates": _compare(_predicates(predicted), _predicates(gold)),
-        "roles": _compare(_roles(predicted), _roles(gold)),
+        "predicates": compare(_predicates(predicted), _predicates(gold)),
+        "roles": compare(_roles(predicted), _roles(gold)),
         "role_words": words,
         "semantic": words + senses,
     }.items():
-        for letter, value in score.to_dict().items():
-            scores[f"{name}_{letter}"] = value if n_docs else None
+        scores |= named(f"{name}_", score, bool(n_docs))
     has_senses = any(frame.sense for _, frame in gold)
     scores["senses_acc"] = _accuracy(senses, predicted, gold) if has_senses else None
     scores["roles_per_type"] = _per_type(predicted, gold) if n_docs else None
@@ -96,24 +96,17 @@ def _words(frames: Frames) -> Iterator[RoleItem]:
             yield doc, frame.predicate, label, (span,)
 
 
-def _compare(predicted: Iterable[Hashable], gold: Iterable[Hashable]) -> PRFScore:
-    """Items that are there twice have to be found twice."""
-    found, wanted = Counter(predicted), Counter(gold)
-    hits = (found & wanted).total()
-    return PRFScore(tp=hits, fp=found.total() - hits, fn=wanted.total() - hits)
-
-
 def _accuracy(senses: PRFScore, predicted: Frames, gold: Frames) -> float:
     """The share of right senses; 0 where no predicate that has one was found."""
     with_sense = [(doc, frame) for doc, frame in gold if frame.sense]
-    n_found = _compare(_predicates(predicted), _predicates(with_sense)).tp
+    n_found = compare(_predicates(predicted), _predicates(with_sense)).tp
     return senses.tp / n_found if n_found else 0.0
 
 
 def _per_type(predicted: Frames, gold: Frames) -> dict[str, dict[str, float]]:
     found, wanted = _by_label(predicted), _by_label(gold)
     labels = sorted({*found, *wanted})
-    return {label: _compare(found[label], wanted[label]).to_dict() for label in labels}
+    return {label: compare(found[label], wanted[label]).to_dict() for label in labels}
 
 
 def _by_label(frames: Frames) -> dict[str, list[RoleItem]]:

@@ -1,5 +1,8 @@
 """Fixtures for all tests."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 import torch
 from factories import FACTORIES, Factory, train
@@ -28,3 +31,17 @@ def trained(factory: Factory) -> Language:
     nlp = factory.make()
     train(nlp, 80)
     return nlp
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A Ray cluster: a head node with one CPU, and room for more."""
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    # Else Ray takes 127.0.0.1 for another of this machine's addresses, which may be closed.
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    own = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False}
+    started = Cluster(initialize_head=True, head_node_args=own)
+    yield started
+    started.shutdown()

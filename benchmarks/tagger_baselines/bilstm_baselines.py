@@ -104,7 +104,7 @@ class CrfTagger(LabelAttentionTagger):
         return with_gradient(mean, [batch.scores for batch in scores])
 
 
-def BiLSTMSoftmaxModel(  # noqa: N802
+def BiLSTMSoftmaxModel(  # noqa: N802 (spaCy names architectures like classes)
     tok2vec: DocEncoder, lstm_layers: int, lstm_hidden: int, nO: int | None = None
 ) -> Model:
     """An architecture for label_attention_tagger."""
@@ -112,7 +112,7 @@ def BiLSTMSoftmaxModel(  # noqa: N802
     return tagger_model(tok2vec, torch_layer("bilstm_softmax", network), nO=nO)
 
 
-def BiLSTMCRFModel(  # noqa: N802
+def BiLSTMCRFModel(  # noqa: N802 (the same)
     tok2vec: DocEncoder, lstm_layers: int, lstm_hidden: int, nO: int | None = None
 ) -> Model:
     """The architecture of bilstm_crf_tagger."""

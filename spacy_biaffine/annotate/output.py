@@ -8,13 +8,12 @@ OUT.parts/           while a run lasts: shards/N, and bad/N, which is there befo
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from ..formats.whole import whole_bytes
 from .forms import SPACY, text_form
 from .records import Bad
 from .shards import Finished
@@ -57,7 +56,7 @@ class Output:
         self._bad.mkdir(exist_ok=True)
         for torn in self.parts.glob("*/.*.tmp"):
             torn.unlink()
-        with _whole(self.job) as file:
+        with whole_bytes(self.job) as file:
             file.write(json.dumps(job, indent=2).encode())
         return None
 
@@ -73,21 +72,21 @@ class Output:
     def put(self, shard: Finished) -> None:
         """Keep a shard. One that is there is whole."""
         if shard.bad:
-            with _whole(self._bad / f"{shard.number:05}.jsonl") as file:
+            with whole_bytes(self._bad / f"{shard.number:05}.jsonl") as file:
                 file.write("".join(map(_bad_line, shard.bad)).encode())
-        with _whole(self._shard(shard.number)) as file:
+        with whole_bytes(self._shard(shard.number)) as file:
             file.write(shard.data)
 
     def join(self, n_shards: int) -> Path:
         """Make OUT of all shards; returns what it is."""
-        with _whole(self.bad) as file:
+        with whole_bytes(self.bad) as file:
             for part in sorted(self._bad.glob("*.jsonl")):
                 file.write(part.read_bytes())
         if not self.bad.stat().st_size:
             self.bad.unlink()
         shards = [self._shard(number) for number in range(n_shards)]
         if self.form != SPACY:
-            with _whole(self.target) as file:
+            with whole_bytes(self.target) as file:
                 text_form(self.form, None).join(shards, file)
             result = self.target
         elif n_shards == 1:
@@ -125,15 +124,3 @@ class Output:
 
 def _bad_line(bad: Bad) -> str:
     return json.dumps(bad._asdict()) + "\n"  # ASCII: bytes that are no UTF-8 stay as \udcNN
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, under a temporary name, which gets its own at the end."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -87,7 +87,7 @@ def render(
 
 def _check_png() -> None:
     try:
-        import resvg_py  # noqa: F401
+        import resvg_py  # noqa: F401 (is it there?)
     except ImportError as error:
         raise ImportError(f'{error}. PNG needs: pip install "spacy-biaffine[png]"') from None
 

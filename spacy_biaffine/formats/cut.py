@@ -15,13 +15,13 @@ def sentence_docs(doc: Doc) -> Iterator[Doc]:
     Raises ValueError for a Doc without sentence starts.
     """
     graphs = {key: graph_of(doc, key) for key, group in doc.spans.items() if "nodes" in group.attrs}
+    others = {key: (group, list(group)) for key, group in doc.spans.items() if key not in graphs}
     for sent in doc.sents:
         part = sent.as_doc()
-        for key, group in doc.spans.items():
-            if key in graphs:
-                _cut_graph(graphs[key], key, sent, part)
-            else:
-                _cut_group(group, key, sent, part)
+        for key, graph in graphs.items():
+            _cut_graph(graph, key, sent, part)
+        for key, (group, spans) in others.items():
+            part.spans[key] = _cut_group(group, spans, sent, part)
         yield part
 
 
@@ -37,8 +37,7 @@ def _cut_graph(graph: SpanGraph, key: str, sent: Span, part: Doc) -> None:
     set_graph(part, key, [_moved(nodes[number], sent, part) for number in numbers], kept)
 
 
-def _cut_group(group: SpanGroup, key: str, sent: Span, part: Doc) -> None:
-    spans = list(group)
+def _cut_group(group: SpanGroup, spans: list[Span], sent: Span, part: Doc) -> SpanGroup:
     if spans:
         chosen = [number for number, span in enumerate(spans) if _within(span, sent)]
     else:
@@ -51,7 +50,7 @@ def _cut_group(group: SpanGroup, key: str, sent: Span, part: Doc) -> None:
         for name, value in group.attrs.items()
     }
     moved = [_moved(spans[number], sent, part) for number in chosen] if spans else []
-    part.spans[key] = SpanGroup(part, name=group.name, attrs=attrs, spans=moved)
+    return SpanGroup(part, name=group.name, attrs=attrs, spans=moved)
 
 
 def _within(span: Span, sent: Span) -> bool:

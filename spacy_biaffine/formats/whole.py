@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 
 @contextmanager
@@ -13,11 +13,26 @@ def whole_text(path: Path) -> Iterator[TextIO]:
 
     Its folder is made. After an error the file is as it was.
     """
+    with (
+        _renamed(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        yield file
+
+
+@contextmanager
+def whole_bytes(path: Path) -> Iterator[BinaryIO]:
+    """The same for bytes."""
+    with _renamed(path) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def _renamed(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
+        yield temporary
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -80,7 +80,7 @@ def NormBiaffineParser(  # noqa: N802 (spaCy names architectures like classes)
     )
 
 
-def LabelAttentionTagger(  # noqa: N802
+def LabelAttentionTagger(  # noqa: N802 (the same)
     tok2vec: DocEncoder,
     lstm_layers: int = 3,
     lstm_hidden: int = 200,
@@ -112,7 +112,7 @@ def LabelAttentionTagger(  # noqa: N802
     )
 
 
-def GlobalPointer(  # noqa: N802
+def GlobalPointer(  # noqa: N802 (the same)
     tok2vec: DocEncoder,
     lstm_layers: int = 1,
     lstm_hidden: int = 200,

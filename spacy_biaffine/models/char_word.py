@@ -66,7 +66,7 @@ def CharWordBiLSTM(  # noqa: N802 (spaCy names architectures like classes)
     )
 
 
-def LearnWords(  # noqa: N802
+def LearnWords(  # noqa: N802 (the same)
     corpus: Callable[[Language], Iterable[Example]],
 ) -> Callable[[Language], Language]:
     """A callback for [initialize.before_init] that shows all words of a corpus to every encoder.

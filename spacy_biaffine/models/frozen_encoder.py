@@ -18,7 +18,7 @@ import srsly
 import torch
 from thinc.api import get_torch_default_device
 
-from . import torch_forks  # noqa: F401
+from . import torch_forks  # noqa: F401 (nlp.pipe with several processes)
 from .wordpieces import Pieces, Window, cut_windows, cut_words, pooling_bags
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def read_tokenizer(written: str, *, user: str) -> Tokenizer:
 
 def _import_transformers(user: str) -> Any:
     try:
-        import safetensors  # noqa: F401
+        import safetensors  # noqa: F401 (is it there?)
         import transformers
     except ImportError as error:
         raise ImportError(_remedy(user, error)) from error

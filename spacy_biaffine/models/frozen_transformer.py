@@ -21,7 +21,7 @@ MIX_WEIGHTS = "mix_weights"
 MIX_GAMMA = "mix_gamma"
 
 
-def FrozenTransformer(  # noqa: N802
+def FrozenTransformer(  # noqa: N802 (spaCy names architectures like classes)
     name: str,
     layers: list[int],
     learned_mix: bool = False,

@@ -11,7 +11,7 @@ from .graph_model import graph_model
 from .torch_layer import torch_layer
 
 
-def NormBiaffineGraphParser(  # noqa: N802
+def NormBiaffineGraphParser(  # noqa: N802 (spaCy names architectures like classes)
     tok2vec: DocEncoder,
     arcs: ArcHead,
     tagger_size: int = 100,

@@ -94,7 +94,7 @@ def SynG2GTransformer(  # noqa: N802 (spaCy names architectures like classes)
     )
 
 
-def SynG2GLayers(  # noqa: N802
+def SynG2GLayers(  # noqa: N802 (the same)
     tok2vec: DocEncoder,
     size: int = 256,
     layers: int = 2,

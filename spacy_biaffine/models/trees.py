@@ -37,7 +37,7 @@ class Trees:
     tags: Ints
 
 
-def LearnTrees(  # noqa: N802
+def LearnTrees(  # noqa: N802 (spaCy names registered functions like classes)
     corpus: Callable[[Language], Iterable[Example]],
 ) -> Callable[[Language], Language]:
     """A callback for [initialize.before_init] that shows the labels and tags of a corpus to every

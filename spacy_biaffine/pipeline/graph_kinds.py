@@ -5,13 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import filter_spans
 
 from ..annotations import entities_of, has_entities
-from ..decode.bioes import spans_of_tags, tags_of_spans
-from ..gold import sentences_of
+from ..decode.bioes import tags_of_spans
 from ..gold_graphs import (
     GoldGraph,
     anchors_of,
@@ -22,6 +21,7 @@ from ..gold_graphs import (
     token_graph,
 )
 from ..graphs import ROOT, Arc, Relation, set_arcs, set_relations
+from .targets import tagged_entities
 
 FoundArc = tuple[int, int, str, float | None]
 """Head (`ROOT` or a token number), dependent, label, and score where it is kept."""
@@ -112,12 +112,7 @@ class EntityGraph:
             _write_arcs(doc, (arc for arc in arcs if arc[0] != ROOT))
 
     def _write_entities(self, doc: Doc, tags: Sequence[str]) -> None:
-        """Entities never cross the edge of a sentence, nor begin or end with a blank token."""
-        found = [
-            Span(doc, int(words[start]), int(words[end - 1]) + 1, label=kind)
-            for words in sentences_of([doc])
-            for start, end, kind in spans_of_tags([tags[word] for word in words])
-        ]
+        found = tagged_entities(doc, tags)
         if self.spans_key is None:
             doc.set_ents(found, default="outside")
         else:

@@ -84,12 +84,18 @@ def _put_morph(token: Token, label: str) -> None:
     token.set_morph(features)  # type: ignore[attr-defined]
 
 
+def tagged_entities(doc: Doc, tags: Sequence[str]) -> list[Span]:
+    """The entities of BIOES tags, which never cross the edge of a sentence, nor begin or end with a
+    blank token."""
+    return [
+        Span(doc, int(words[start]), int(words[end - 1]) + 1, label=kind)
+        for words in sentences_of([doc])
+        for start, end, kind in spans_of_tags([tags[word] for word in words])
+    ]
+
+
 def _assign_entities(doc: Doc, labels: Sequence[str], overwrite: bool) -> None:
-    """Entities never cross the edge of a sentence, nor begin or end with a blank token."""
-    found = []
-    for words in sentences_of([doc]):
-        for start, end, kind in spans_of_tags([labels[word] for word in words]):
-            found.append(Span(doc, int(words[start]), int(words[end - 1]) + 1, label=kind))
+    found = tagged_entities(doc, labels)
     kept = [] if overwrite else list(doc.ents)
     taken = {token.i for span in kept for token in span}
     free = [span for span in found if not any(token.i in taken for token in span)]

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +10,6 @@ import pytest
 import spacy
 
 pytest.importorskip("ray")
-
-
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A head node with one CPU, and room for more."""
-    from ray.cluster_utils import Cluster
-
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    # Else Ray takes 127.0.0.1 for another of this machine's addresses, which may be closed.
-    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    own = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False}
-    started = Cluster(initialize_head=True, head_node_args=own)
-    yield started
-    started.shutdown()
 
 
 @pytest.fixture(scope="module")

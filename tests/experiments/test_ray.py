@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +12,6 @@ import pytest
 from tiny_grid import load, tiny_grid, without_times
 
 pytest.importorskip("ray")
-
-
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A head node with one CPU, and room for more."""
-    from ray.cluster_utils import Cluster
-
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    # Else Ray takes 127.0.0.1 for another of this machine's addresses, which may be closed.
-    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    own = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False}
-    started = Cluster(initialize_head=True, head_node_args=own)
-    yield started
-    started.shutdown()
 
 
 @pytest.mark.slow
