@@ -31,6 +31,11 @@ class Drive:
         self.work = work
         self.say = say
         self.results = Results(grid.results)
+        self._shared = {
+            key: (name, line)
+            for name in grid.shares
+            for key, line in Results(grid.results_of(name)).read().items()
+        }
         self.failed: list[str] = []
         self._cells = {cell.key: cell for cell in grid.cells}
         self._claims: dict[str, FileLock] = {}
@@ -45,7 +50,7 @@ class Drive:
             while waiting or self._claims:
                 while waiting and len(self._claims) < self.pool.size:
                     self._start(waiting.popleft())
-                for finished in self.pool.wait():
+                for finished in self.pool.wait() if self._claims else []:
                     self._finish(finished, len(waiting))
         finally:
             self.pool.stop()
@@ -59,6 +64,12 @@ class Drive:
         self._claims[cell.key] = claim
         if cell.key in self.results.read():  # finished by another process in the meantime
             self._release([cell.key])
+            return
+        if cell.key in self._shared:
+            name, line = self._shared[cell.key]
+            self.results.append({**line, "axes": cell.axes, "overrides": cell.overrides})
+            self._release([cell.key])
+            self.say(f"{describe(cell.axes)}: taken from {name}")
             return
         self._started[cell.key] = time.monotonic()
         self.pool.start(cell.key, filled(cell, self.work).to_str(interpolate=False))

@@ -14,7 +14,7 @@ from spacy.language import DEFAULT_CONFIG_PATH
 from spacy.util import load_config
 from thinc.api import Config
 
-KEYS = ("name", "config", "vars", "overrides", "axes", "tests", "metrics", "report")
+KEYS = ("name", "config", "vars", "overrides", "axes", "tests", "metrics", "shares", "report")
 REQUIRED = ("name", "config", "axes", "metrics")
 
 Label = str | int | float | bool
@@ -48,6 +48,7 @@ class Grid:
 
     config: the base config, as the file names it. settings: variables that have a value.
     axes: axis to its labels. missing: variables that the command line has not given.
+    shares: names of grids on the same data, whose finished cells need not run again.
     """
 
     name: str
@@ -56,14 +57,19 @@ class Grid:
     settings: dict[str, Any]
     axes: dict[str, list[Label]]
     metrics: list[str]
+    shares: list[str]
     cells: list[Cell]
     report: dict[str, Any]
     missing: list[str]
 
     @property
     def results(self) -> Path:
-        """The file of result lines: results/NAME.jsonl beside the grid file."""
-        return self.path.parent / "results" / f"{self.name}.jsonl"
+        """The file of result lines."""
+        return self.results_of(self.name)
+
+    def results_of(self, name: str) -> Path:
+        """That of a grid beside this one: results/NAME.jsonl beside the grid file."""
+        return self.path.parent / "results" / f"{name}.jsonl"
 
 
 def read_grid(path: Path, given: Mapping[str, Any]) -> Grid:
@@ -94,6 +100,7 @@ def read_grid(path: Path, given: Mapping[str, Any]) -> Grid:
         settings=settings,
         axes={name: list(axis) for name, axis in axes.items()},
         metrics=list(content["metrics"]),
+        shares=list(content.get("shares") or []),
         cells=cells,
         report=content.get("report") or {},
         missing=[name for name in places if name not in given],

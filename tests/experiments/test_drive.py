@@ -135,6 +135,26 @@ def test_cell_finished_by_another_process_in_the_meantime(tmp_path: Path) -> Non
     assert pool.started == [cells[0].key, cells[2].key, cells[3].key]
 
 
+def test_cells_that_another_grid_has_finished_are_taken_from_it(tmp_path: Path) -> None:
+    axes = tiny_grid()["axes"]
+    half = {
+        **tiny_grid(),
+        "axes": {"layers": axes["N"], "a": {"1/sqrt(d)": axes["scores"]["normalized"]}},
+    }
+    drive(tmp_path, QuickPool(), half)
+    first = results_of(tmp_path)
+    first.path.rename(first.path.with_name("first.jsonl"))
+    pool = QuickPool()
+    said = drive(tmp_path, pool, {**tiny_grid(), "shares": ["first", "never_run"]})
+    assert "N=0 scores=normalized: taken from first" in said
+    assert len(pool.started) == 2
+    lines = results_of(tmp_path).read()
+    taken = load(tmp_path, tiny_grid()).cells[1]
+    assert lines[taken.key]["axes"] == taken.axes == {"N": 0, "scores": "normalized"}
+    assert lines[taken.key]["overrides"] == taken.overrides
+    assert len(lines) == len(keys_of(tmp_path)) == 4
+
+
 def test_torn_line_runs_again(tmp_path: Path) -> None:
     drive(tmp_path, QuickPool())
     path = results_of(tmp_path).path
