@@ -50,7 +50,7 @@ class Drive:
             while waiting or self._claims:
                 while waiting and len(self._claims) < self.pool.size:
                     self._start(waiting.popleft())
-                for finished in self.pool.wait() if self._claims else []:
+                for finished in self.pool.wait():
                     self._finish(finished, len(waiting))
         finally:
             self.pool.stop()

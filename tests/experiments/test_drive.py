@@ -42,6 +42,8 @@ class QuickPool:
     def wait(self) -> list[Finished]:
         if len(self.finished) == self.stop_after:
             raise KeyboardInterrupt
+        if len(self.finished) == len(self.started):
+            return []
         key = next(key for key in self.started if key not in self.finished)
         self.finished.append(key)
         if key in self.bad:
