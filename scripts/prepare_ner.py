@@ -27,6 +27,8 @@ def wnut17(source: Path, target: Path) -> None:
 
 def litbank(source: Path, target: Path) -> None:
     files = sorted(source.glob("*.tsv"))
+    if not files:
+        raise FileNotFoundError(f"no .tsv files in {source}")
     test, dev = files[0::10], files[1::10]
     split = {"train": [f for f in files if f not in test + dev], "dev": dev, "test": test}
     names = {name: [file.name for file in part] for name, part in split.items()}
@@ -67,7 +69,10 @@ def main() -> None:
     parser.add_argument("target", type=Path)
     args = parser.parse_args()
     args.target.mkdir(parents=True, exist_ok=True)
-    corpora[args.corpus](args.source, args.target)
+    try:
+        corpora[args.corpus](args.source, args.target)
+    except FileNotFoundError as error:
+        parser.error(f"{error}. SOURCE is the folder of {args.corpus}'s files, as above.")
 
 
 if __name__ == "__main__":
