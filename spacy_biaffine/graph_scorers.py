@@ -1,8 +1,8 @@
 """Scoring of predicted graphs: relations of entities, and dependency graphs."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from spacy.scorer import PRFScore
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from .counting import compare, named
+from .counting import by_label, compare, named
 from .entity_scorer import score_entities
 from .graphs import DEP_GRAPH, RELATIONS, has_graph
 from .types import Ints
@@ -22,6 +22,8 @@ same for the same words, however they are cut into tokens."""
 Item = tuple[Any, Any, str]
 """What an edge joins, head first, and its label. Ends are places, those of relations with a type,
 None the root."""
+
+LABEL = itemgetter(2)
 
 
 def make_relation_scorer(spans_key: str | None = None) -> Callable[..., dict[str, Any]]:
@@ -52,7 +54,7 @@ def score_relations(
     return {
         **named("relations_", strict, bool(pairs)),
         **named("relations_boundaries_", loose, bool(pairs)),
-        "relations_per_type": _per_type(pairs) if pairs else None,
+        "relations_per_type": by_label(pairs, LABEL) if pairs else None,
         **entities,
     }
 
@@ -88,7 +90,7 @@ def score_dep_graph(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
     return {
         **named("dep_graph_u", unlabelled, bool(pairs)),
         **named("dep_graph_l", labelled, bool(pairs)),
-        "dep_graph_per_type": _per_type(inner) if pairs else None,
+        "dep_graph_per_type": by_label(inner, LABEL) if pairs else None,
         **{name: score.fscore if pairs else None for name, score in enhanced.items()},
     }
 
@@ -146,17 +148,3 @@ def _universal(arcs: list[Item]) -> list[Item]:
 
 def _sum(scores: Iterable[PRFScore]) -> PRFScore:
     return sum(scores, PRFScore())
-
-
-def _per_type(pairs: list[tuple[list[Item], list[Item]]]) -> dict[str, dict[str, float]]:
-    found, wanted, right = Counter[str](), Counter[str](), Counter[str]()
-    for predicted, gold in pairs:
-        found.update(label for *_, label in predicted)
-        wanted.update(label for *_, label in gold)
-        right.update(label for *_, label in (Counter(predicted) & Counter(gold)).elements())
-    return {
-        label: PRFScore(
-            tp=right[label], fp=found[label] - right[label], fn=wanted[label] - right[label]
-        ).to_dict()
-        for label in sorted({*found, *wanted})
-    }

@@ -1,13 +1,13 @@
 """Scoring of predicted frames: arguments as in CoNLL-2005, roles and senses as in CoNLL-2009."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from spacy.scorer import PRFScore
 from spacy.training import Example
 
-from .counting import compare, named
+from .counting import by_label, compare, named
 from .decode.pieces import PREDICATE, bare_label
 from .gold_roles import TokenFrame, TokenSpan, frames_in_tokens, gold_frames, pieces_of
 from .graphs import FRAMES, WORD_FRAMES, has_graph
@@ -67,7 +67,8 @@ def score_roles(
         scores |= named(f"{name}_", score, bool(n_docs))
     has_senses = any(frame.sense for _, frame in gold)
     scores["senses_acc"] = _accuracy(senses, predicted, gold) if has_senses else None
-    scores["roles_per_type"] = _per_type(predicted, gold) if n_docs else None
+    items = [(*_roles(frames), *_whole_predicates(frames)) for frames in (predicted, gold)]
+    scores["roles_per_type"] = by_label([(items[0], items[1])], itemgetter(2)) if n_docs else None
     return {f"word_{name}": value for name, value in scores.items()} if word_frames else scores
 
 
@@ -101,16 +102,3 @@ def _accuracy(senses: PRFScore, predicted: Frames, gold: Frames) -> float:
     with_sense = [(doc, frame) for doc, frame in gold if frame.sense]
     n_found = compare(_predicates(predicted), _predicates(with_sense)).tp
     return senses.tp / n_found if n_found else 0.0
-
-
-def _per_type(predicted: Frames, gold: Frames) -> dict[str, dict[str, float]]:
-    found, wanted = _by_label(predicted), _by_label(gold)
-    labels = sorted({*found, *wanted})
-    return {label: compare(found[label], wanted[label]).to_dict() for label in labels}
-
-
-def _by_label(frames: Frames) -> dict[str, list[RoleItem]]:
-    by_label: dict[str, list[RoleItem]] = defaultdict(list)
-    for item in (*_roles(frames), *_whole_predicates(frames)):
-        by_label[item[2]].append(item)
-    return by_label

@@ -42,7 +42,7 @@ def attention(
         msg.fail('Pictures need matplotlib: pip install "spacy-biaffine[plots]"', exits=1)
     try:
         nlp = spacy.load(model)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
     pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
     model_of_pipe = getattr(pipe, "model", None)

@@ -60,6 +60,7 @@ def evaluate(
     from wasabi import msg
 
     from ..formats.corpus import check_layers
+    from ..formats.whole import whole_text
     from ._docs import read_docs
 
     given = given or []
@@ -82,7 +83,9 @@ def evaluate(
                 raise ValueError(f"{path} has no words")
             results.append(_evaluate(nlp, examples, path, given, text, per_label))
         if json is not None:
-            srsly.write_json(json, {"model": model, "text": text, "given": given, "gold": results})
+            content = {"model": model, "text": text, "given": given, "gold": results}
+            with whole_text(json) as file:
+                file.write(srsly.json_dumps(content, indent=2))
             msg.good(f"All scores: {json}")
     except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)

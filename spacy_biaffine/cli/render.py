@@ -145,11 +145,12 @@ def _draw(doc: "Doc", layer: Layer) -> list[str]:
 
 def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:
     """Write them; returns the number of files. Raises ValueError where OUT can't take them."""
+    from ..formats.whole import whole_text
     from ..render import page
 
     if target.suffix == ".html":
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(page(pictures.values()), encoding="utf8")
+        with whole_text(target) as file:
+            file.write(page(pictures.values()))
         return 1
     if target.suffix in (".svg", ".png"):
         if len(pictures) > 1:
@@ -160,12 +161,10 @@ def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:
         (picture,) = pictures.values()
         if not picture.startswith("<svg"):
             raise ValueError(f"entities are drawn as HTML: name an .html file, not {target}")
-        target.parent.mkdir(parents=True, exist_ok=True)
         _write_picture(picture, target)
         return 1
     if target.suffix:
         raise ValueError(f"{target}: wanted NAME.html, NAME.svg, NAME.png, or a folder")
-    target.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures.items():
         suffix = form.value if picture.startswith("<svg") else "html"
         _write_picture(picture, target / f"{name}.{suffix}")
@@ -173,10 +172,12 @@ def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:
 
 
 def _write_picture(picture: str, file: Path) -> None:
+    from ..formats.whole import whole_bytes, whole_text
     from ..render import page, to_png
 
     if file.suffix == ".png":
-        file.write_bytes(to_png(picture))
+        with whole_bytes(file) as image:
+            image.write(to_png(picture))
     else:
-        whole = page([picture]) if file.suffix == ".html" else picture
-        file.write_text(whole, encoding="utf8")
+        with whole_text(file) as out:
+            out.write(page([picture]) if file.suffix == ".html" else picture)

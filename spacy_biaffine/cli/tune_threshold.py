@@ -29,6 +29,7 @@ def tune_threshold(
     import spacy
     from wasabi import msg
 
+    from ..formats.whole import whole_text
     from ..thresholds import best_threshold, f1_above
 
     try:
@@ -36,13 +37,14 @@ def tune_threshold(
         old = nlp.get_pipe(component).threshold  # type: ignore[attr-defined]
         judged = _judge(nlp, component, dev)
         best = best_threshold(judged)
-    except (ValueError, KeyError, OSError) as error:
+    except (ValueError, KeyError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
     for name, threshold in (("before", old), ("now", best)):
         msg.text(f"threshold {name} {threshold:.3f}: F1 {f1_above(judged, threshold):.4f} on {dev}")
     nlp.get_pipe_config(component)["threshold"] = best
     if output is None:
-        nlp.config.to_disk(model / "config.cfg")
+        with whole_text(model / "config.cfg") as file:
+            file.write(nlp.config.to_str())
     else:
         nlp.to_disk(output)
     msg.good(f"threshold set in {output or model}")
