@@ -70,6 +70,11 @@ def arc_labels(example: Example) -> set[str]:
     return {arc.label for arc in example.reference._.dep_graph} - {""}
 
 
+def root_labels(example: Example) -> set[str]:
+    """The labels of the gold arcs from the root."""
+    return {arc.label for arc in example.reference._.dep_graph if arc.head is None} - {""}
+
+
 def entity_tags(example: Example, spans_key: str | None) -> set[str]:
     """All tags that the types of the gold entities can give rise to; none without annotation."""
     if not has_entities(example.reference, spans_key):

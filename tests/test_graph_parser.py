@@ -177,6 +177,7 @@ def test_entities_and_blanks():
 
 def test_arcs_of_tokens_stand_each_for_itself():
     pipe = handmade(TokenGraph())
+    pipe.cfg["root_labels"] = ["a"]
     doc = Doc(pipe.vocab, words=["She", "wants", "tea"])
     set_arcs(doc, [Arc(doc[0], doc[1], "old")])
     pipe.set_annotations([doc], [parsed(3, [(1, 0, 0), (2, 0, 1), (-1, 1, 0), (0, 2, 1)])])
@@ -186,6 +187,29 @@ def test_arcs_of_tokens_stand_each_for_itself():
         (None, 1, "a"),
         (0, 2, "b"),
     ]
+
+
+@pytest.mark.parametrize("arcs", ["TreeArcs", "GraphArcs"])
+@pytest.mark.parametrize("roots", [True, False])
+def test_arcs_from_the_root_are_predicted_where_training_has_some(arcs, roots):
+    """As in semantic graphs, where a word that hangs on the root of a tree has no head."""
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    TOKENS.add_to(nlp, arcs={"@misc": f"spacy-biaffine.{arcs}.v1"})
+    gold = Doc(nlp.vocab, words=["She", "wants", "warm", "tea"])
+    root = [Arc(None, gold[1], "root")] if roots else []
+    set_arcs(gold, [*root, Arc(gold[1], gold[0], "agent"), Arc(gold[1], gold[3], "theme")])
+    nlp.initialize(lambda: examples_of([gold]))
+    optimizer = Adam(0.01, L2=0.0)
+    for _ in range(60):
+        nlp.update(examples_of([gold]), sgd=optimizer)
+    doc = nlp(bare(gold))
+    from_words = {(a.head.i, a.dependent.i, a.label) for a in doc._.dep_graph if a.head}
+    assert from_words == {(1, 0, "agent"), (1, 3, "theme")}
+    from_root = {(a.dependent.i, a.label) for a in doc._.dep_graph if a.head is None}
+    assert ((1, "root") in from_root) == roots
+    assert roots or not from_root
+    assert nlp.evaluate(examples_of([gold]))["dep_graph_lf"] == 1.0
 
 
 def test_saved_docs_keep_relations_with_scores():

@@ -18,6 +18,7 @@ from ..gold_graphs import (
     entity_tags,
     relation_graph,
     relation_labels,
+    root_labels,
     token_graph,
 )
 from ..graphs import ROOT, Arc, Relation, set_arcs, set_relations
@@ -44,6 +45,9 @@ class GraphKind(Protocol):
 
     def labels(self, example: Example) -> set[str]:
         """The labels of the gold arcs."""
+
+    def root_labels(self, example: Example) -> set[str]:
+        """Those of gold arcs from the root. Where no Doc has any, none are predicted."""
 
     def tags(self, example: Example, *, has_tagger: bool) -> set[str]:
         """The gold tags: what the tagger gives, or without one what stands on a Doc."""
@@ -82,6 +86,10 @@ class EntityGraph:
         """The labels of the gold relations."""
         return relation_labels(example)
 
+    def root_labels(self, example: Example) -> set[str]:
+        """None: a relation joins two entities."""
+        return set()
+
     def tags(self, example: Example, *, has_tagger: bool) -> set[str]:
         """All BIOES tags that the types of the gold entities can have."""
         return entity_tags(example, self.spans_key)
@@ -109,7 +117,7 @@ class EntityGraph:
         ]
         set_relations(doc, relations)
         if self.keep_arcs:
-            _write_arcs(doc, (arc for arc in arcs if arc[0] != ROOT))
+            _write_arcs(doc, arcs)
 
     def _write_entities(self, doc: Doc, tags: Sequence[str]) -> None:
         found = tagged_entities(doc, tags)
@@ -130,6 +138,10 @@ class TokenGraph:
     def labels(self, example: Example) -> set[str]:
         """The labels of the gold arcs."""
         return arc_labels(example)
+
+    def root_labels(self, example: Example) -> set[str]:
+        """The labels of the gold arcs from the root."""
+        return root_labels(example)
 
     def tags(self, example: Example, *, has_tagger: bool) -> set[str]:
         """The tags of the gold tokens."""

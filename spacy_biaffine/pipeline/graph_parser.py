@@ -14,6 +14,7 @@ from thinc.api import Config, Model
 
 from ..gold import sentence_parts
 from ..gold_graphs import GraphTargets, graph_targets
+from ..graphs import ROOT
 from ..losses import count_known, cross_entropy, on_device, targets_at, with_gradient
 from ..models.arc_heads import ArcHead
 from ..models.torch_layer import Scored
@@ -114,14 +115,19 @@ class NormBiaffineGraphParser(StructuredPipe):
         self.graph = graph
         self.tag_weight = tag_weight
         self.store_scores = store_scores
-        self.cfg |= {"tags": []}
+        self.cfg |= {"tags": [], "root_labels": []}
         self._warned_tags = False
 
     def gold_labels(self, example: Example) -> dict[str, set[str]]:
-        """The labels of the gold arcs, and the tags where the model has any."""
+        """The labels of the gold arcs and of those from the root, and the tags where the model has
+        any."""
         needs_tags = self._has_tagger or self.model.attrs["reads_tags"]
         tags = self.graph.tags(example, has_tagger=self._has_tagger) if needs_tags else set()
-        return {"labels": self.graph.labels(example), "tags": tags}
+        return {
+            "labels": self.graph.labels(example),
+            "root_labels": self.graph.root_labels(example),
+            "tags": tags,
+        }
 
     def set_sizes(self) -> None:
         """Tell the model how many labels and tags there are."""
@@ -174,7 +180,8 @@ class NormBiaffineGraphParser(StructuredPipe):
         labels = [self.labels[number] for number in graph.labels]
         scores = probs if self.store_scores else [None] * len(probs)
         ends = graph.heads.tolist(), graph.dependents.tolist()
-        return list(zip(*ends, labels, scores, strict=True))
+        arcs = zip(*ends, labels, scores, strict=True)
+        return [arc for arc in arcs if arc[0] != ROOT or self.cfg["root_labels"]]
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores by the scorer of the config; graph_f is the one that stands for all."""
