@@ -12,6 +12,8 @@ from .types import Floats
 MAX_LABELS = 40
 """Most labels in a heat map: those that get the most attention anywhere."""
 
+PICTURES_IN_A_ROW = 4
+
 MAX_POINTS = 120
 """Most labels in a map of embeddings: those with the longest vectors."""
 
@@ -43,19 +45,21 @@ def draw_attention(
 def draw_tree_attention(
     relations: NDArray[np.int64], layers: Floats, nodes: Sequence[str], path: Path
 ) -> None:
-    """A tree as a matrix, beside the attention of the first, the middle and the last layer
-    (SynG2G-Tr, Figure 3).
+    """A tree as a matrix, and the attention of every layer (SynG2G-Tr, Figure 3), four to a row.
 
     relations: (n, n) 1 from a node to its head, 2 from a head to its nodes, else 0. layers:
     (layers, n, n), rows attend to columns. path: .svg, .png or .pdf.
     """
-    numbers = sorted({0, len(layers) // 2, len(layers) - 1})
-    pictures = [("relations", relations / 2), *((f"layer {n + 1}", layers[n]) for n in numbers)]
+    pictures = [
+        ("relations", relations / 2),
+        *((f"layer {number}", weights) for number, weights in enumerate(layers, start=1)),
+    ]
+    columns = min(len(pictures), PICTURES_IN_A_ROW)
+    rows = -(-len(pictures) // columns)
     size = 1.4 + 0.2 * len(nodes)
-    figure = Figure(figsize=(size * len(pictures), size), layout="constrained")
-    for axes, (title, matrix) in zip(
-        figure.subplots(1, len(pictures), squeeze=False)[0], pictures, strict=True
-    ):
+    figure = Figure(figsize=(size * columns, size * rows), layout="constrained")
+    for place, (title, matrix) in enumerate(pictures, start=1):
+        axes = figure.add_subplot(rows, columns, place)
         axes.imshow(matrix, cmap="Blues", vmin=0, vmax=1)
         axes.set_title(title, fontsize=9, loc="left")
         axes.set_yticks(range(len(nodes)), nodes, fontsize=7, parse_math=False)

@@ -1,5 +1,7 @@
 """The attention of encoders that read trees, and its picture."""
 
+import re
+
 import numpy as np
 import pytest
 import spacy
@@ -47,6 +49,14 @@ def test_words(tmp_path):
         path = tmp_path / f"tree.{form}"
         draw_tree_attention(found.relations, found.layers, found.nodes, path)
         assert path.stat().st_size > 1000
+
+
+def test_every_layer_is_drawn(tmp_path):
+    layers = np.full((6, 2, 2), 0.5, dtype=np.float32)
+    path = tmp_path / "tree.svg"
+    draw_tree_attention(np.array([[0, 1], [2, 0]]), layers, ["a", "b"], path)
+    titles = re.findall(r"<!-- (relations|layer \d+) -->", path.read_text())
+    assert titles == ["relations", *(f"layer {number}" for number in range(1, 7))]
 
 
 def test_pieces(tmp_path):

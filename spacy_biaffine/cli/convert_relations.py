@@ -70,7 +70,8 @@ def convert_relations(
     train.txt dev.txt train.spacy --form conll04 --ids spert_split_ids.txt --split train
 
     graph: {"words": [...], "pos_tags": [...], "head_indices": [...], "head_tags": [...]}, heads
-    count from 1, and 0 is none; arcs go to doc._.dep_graph.
+    count from 1, and 0 is none; arcs go to doc._.dep_graph. Example: python -m spacy biaffine
+    convert-relations graphs.json graphs.spacy --form graph
 
     conllu: a treebank; the graph of DEPS goes to doc._.dep_graph, empty nodes collapsed, and
     --layers to entities, doc._.relations and doc._.frames; what is absent from an object of them is

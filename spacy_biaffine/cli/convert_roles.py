@@ -64,8 +64,11 @@ def convert_roles(
     Example: python -m spacy biaffine convert-roles wsj.txt wsj.spacy --form conll05 --tag-column 2
     --props-column 3
 
-    conll09: CoNLL-2009. up: Universal Propositions, CoNLL-U with further columns. Both have
-    arguments that are words.
+    conll09: CoNLL-2009, arguments are words. Example: python -m spacy biaffine convert-roles
+    train.txt train.spacy --form conll09 --predicted
+
+    up: Universal Propositions, CoNLL-U with further columns; arguments are words. Example: python
+    -m spacy biaffine convert-roles en_ewt-up-train.conllu train.spacy --form up -l en
 
     Back, to conll05 or conll09: python -m spacy biaffine convert-roles dev.spacy dev.txt --form
     conll05

@@ -1,5 +1,6 @@
 """``python -m spacy biaffine convert``."""
 
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,9 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 import spacy_biaffine.cli  # noqa: F401  adds the command to spaCy's
+from spacy_biaffine.cli.convert_entities import Form as EntityForm
+from spacy_biaffine.cli.convert_relations import Form as RelationForm
+from spacy_biaffine.cli.convert_roles import Form as RoleForm
 from spacy_biaffine.formats.treebank import find_splits, language_of, vocab_for
 
 TEXT = CONTRACTED + GRAPH + SHORT
@@ -202,3 +206,18 @@ def test_find_splits(tmp_path):
     (tmp_path / "en_b-ud-dev.conllu").write_text("")
     with pytest.raises(ValueError, match="several dev files"):
         find_splits(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "forms"),
+    [
+        ("convert-entities", EntityForm),
+        ("convert-relations", RelationForm),
+        ("convert-roles", RoleForm),
+    ],
+)
+def test_help_has_an_example_of_every_form(command, forms):
+    result = CliRunner().invoke(app, ["biaffine", command, "--help"])
+    shown = " ".join(result.output.split())
+    examples = re.findall(r"python -m spacy biaffine [^.]*?\.\S+ [^:]*?--form (\w+)", shown)
+    assert {form.value for form in forms} <= set(examples)
