@@ -10,6 +10,7 @@ from .annotate import annotate
 from .attention import attention
 from .convert import convert as convert_command
 from .convert_entities import convert_entities
+from .convert_labels import convert_labels
 from .convert_relations import convert_relations
 from .convert_roles import convert_roles
 from .evaluate import evaluate
@@ -28,6 +29,7 @@ app.command("annotate")(annotate)
 app.command("attention")(attention)
 app.command("convert")(convert_command)
 app.command("convert-entities")(convert_entities)
+app.command("convert-labels")(convert_labels)
 app.command("convert-relations")(convert_relations)
 app.command("convert-roles")(convert_roles)
 app.command("evaluate")(evaluate)
