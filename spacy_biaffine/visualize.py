@@ -1,6 +1,7 @@
 """Pictures of what components learn. Needs matplotlib: pip install "spacy-biaffine[plots]"."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,9 @@ PICTURES_IN_A_ROW = 4
 MAX_POINTS = 120
 """Most labels in a map of embeddings: those with the longest vectors."""
 
+LINE = 0.12
+"""Inches from one line of names to the next."""
+
 
 def draw_attention(
     layers: Sequence[Floats], words: Sequence[str], labels: Sequence[str], path: Path
@@ -27,7 +31,9 @@ def draw_attention(
     """
     strongest = np.max([weights.max(axis=0) for weights in layers], axis=0)
     shown = np.sort(np.argsort(-strongest, kind="stable")[:MAX_LABELS])
-    width, height = 1.8 + 0.24 * len(shown), 0.9 + 0.26 * len(words)
+    names = [labels[n] for n in shown]
+    width = 1.2 + 0.24 * len(shown) + _inches(words, 8)
+    height = 0.5 + 0.26 * len(words) + _inches(names, 7)
     figure = Figure(figsize=(max(5.0, width), height * len(layers)), layout="constrained")
     for number, (axes, weights) in enumerate(
         zip(figure.subplots(len(layers), squeeze=False)[:, 0], layers, strict=True), start=1
@@ -35,9 +41,7 @@ def draw_attention(
         picture = axes.imshow(weights[:, shown], cmap="Blues", vmin=0, vmax=1, aspect="auto")
         axes.set_title(f"layer {number} of {len(layers)}", fontsize=9, loc="left")
         axes.set_yticks(range(len(words)), words, fontsize=8, parse_math=False)
-        axes.set_xticks(
-            range(len(shown)), [labels[n] for n in shown], rotation=90, fontsize=7, parse_math=False
-        )
+        axes.set_xticks(range(len(shown)), names, rotation=90, fontsize=7, parse_math=False)
         figure.colorbar(picture, ax=axes, fraction=0.03, pad=0.01)
     figure.savefig(path, dpi=150)
 
@@ -68,25 +72,51 @@ def draw_tree_attention(
 
 
 def draw_embeddings(vectors: Floats, labels: Sequence[str], path: Path) -> None:
-    """Label embeddings (L, d) on their first two principal components (LAN, Figure 4)."""
+    """Label embeddings (L, d) on their first two principal components (LAN, Figure 4).
+
+    The axes are in inches of paper, so that names can be kept apart: a name that would lie upon
+    another one stands above or below its point, with a line to it.
+    """
     shown = np.argsort(-np.linalg.norm(vectors, axis=1), kind="stable")[:MAX_POINTS]
-    x, y = principal_components(vectors[shown]).T
-    figure = Figure(figsize=(8, 6), layout="constrained")
+    names = [labels[number] for number in shown]
+    widths = np.array([_inches([name], 7) for name in names])
+    points = principal_components(vectors[shown])
+    size = np.array([7.0, max(5.0, 4 * LINE * widths.sum() / (7 + widths.max()))])
+    points = (points - points.min(axis=0)) / np.maximum(np.ptp(points, axis=0), 1e-9) * size
+    texts = apart(points + 0.04, widths)
+    low, high = texts.min(axis=0) - 0.2, np.max([texts[:, 0] + widths, texts[:, 1]], axis=1) + 0.2
+    figure = Figure(figsize=tuple(high - low + 0.5), layout="constrained")
     axes = figure.subplots()
-    axes.scatter(x, y, s=9, color="tab:blue")
-    for number, place in zip(shown, zip(x, y, strict=True), strict=True):
-        axes.annotate(
-            labels[number],
-            place,
-            xytext=(3, 2),
-            textcoords="offset points",
-            fontsize=7,
-            parse_math=False,
-        )
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
+    axes.scatter(points[:, 0], points[:, 1], s=9, color="tab:blue")
+    line = {"arrowstyle": "-", "color": "silver", "linewidth": 0.5, "relpos": (0, 0.5)}
+    for name, point, text in zip(names, points, texts, strict=True):
+        axes.annotate(name, point, text, fontsize=7, parse_math=False, arrowprops=line)
     axes.set_xlabel("first principal component")
     axes.set_ylabel("second principal component")
-    axes.margins(0.08)
     figure.savefig(path, dpi=150)
+
+
+def apart(corners: NDArray[np.floating], widths: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Lower left corners (n, 2) of lines of text, moved up or down until none lies upon another."""
+    placed = np.array(corners, dtype=np.float64)
+    done: list[int] = []
+    for number in np.argsort(-placed[:, 1], kind="stable"):
+        x, y = placed[number]
+        beside = [
+            n for n in done if x < placed[n, 0] + widths[n] and placed[n, 0] < x + widths[number]
+        ]
+        steps = (sign * step * LINE / 2 for step in count() for sign in (1, -1))
+        placed[number, 1] = next(
+            y + step for step in steps if (np.abs(placed[beside, 1] - y - step) >= LINE).all()
+        )
+        done.append(number)
+    return placed
+
+
+def _inches(texts: Iterable[str], points: float) -> float:
+    """How long the longest of some texts is, about, in letters of this size."""
+    return max(map(len, texts)) * points * 0.66 / 72
 
 
 def principal_components(vectors: Floats) -> Floats:

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 import spacy
 from factories import LAN, TOK2VEC, examples_of, gold_docs
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from spacy import displacy
 from spacy.displacy.render import DEFAULT_LABEL_COLORS
 from spacy.tokens import Span
@@ -55,6 +58,35 @@ def test_pictures(tmp_path, suffix, n_labels):
     draw_attention(layers, ["été", "$x_1$"], labels, files[0])
     draw_embeddings(rng.normal(size=(n_labels, 8)).astype("f"), labels, files[1])
     assert all(file.stat().st_size > 1000 for file in files)
+
+
+@pytest.mark.parametrize("letters", [3, 70])
+def test_names_are_readable(letters, monkeypatch):
+    """All names are within the picture, and none lies upon another one or upon a heat map.
+
+    The extent of a Text: that of an annotation would have its line, too.
+    """
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: figures.append(figure))
+    rng = np.random.default_rng(0)
+    labels = [f"{n:x>{letters}}" for n in range(MAX_LABELS)]
+    layers = [rng.dirichlet(np.ones(MAX_LABELS), size=4).astype("f") for _ in range(2)]
+    draw_attention(layers, ["a", "word", "W" * letters, "."], labels, "-")
+    draw_embeddings(rng.normal(size=(MAX_LABELS, 8)).astype("f"), labels, "-")
+    for figure, per_axes in zip(figures, (MAX_LABELS + 4, MAX_LABELS), strict=True):
+        FigureCanvasAgg(figure).draw()
+        maps = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+        names = [
+            Text.get_window_extent(text)
+            for axes in maps
+            for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels())
+        ]
+        assert len(names) == len(maps) * per_axes
+        for number, box in enumerate(names):
+            assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+            assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+            assert not any(box.shrunk(0.9, 0.7).overlaps(other) for other in names[:number])
+            assert len(maps) == 1 or not any(box.overlaps(axes.bbox) for axes in maps)
 
 
 def test_principal_components():
