@@ -80,7 +80,7 @@ def spacy_to_json(
     """Convert a .spacy file, or a folder of shards, to JSON lines."""
     summary = EntitySummary(EntityReport())
     docs = summary.counted(read_docbin(source, vocab_for("xx")))
-    summary.report.texts = write_entities_json(progress(docs), target, spans_key=spans_key)
+    summary.report = write_entities_json(progress(docs), target, spans_key=spans_key)
     summary.files = [target]
     return summary
 

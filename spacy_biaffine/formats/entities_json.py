@@ -85,14 +85,18 @@ def cluener_offsets(record: Record) -> list[Offsets] | None:
     ]
 
 
-def write_entities_json(docs: Iterable[Doc], path: Path, *, spans_key: str | None = None) -> int:
-    """Write Docs in the form of `offsets_of`; returns how many. Without annotation, text alone."""
-    count = 0
+def write_entities_json(
+    docs: Iterable[Doc], path: Path, *, spans_key: str | None = None
+) -> EntityReport:
+    """Write Docs in the form of `offsets_of`, and count them. Without annotation, text alone."""
+    report = EntityReport()
     with whole_text(path) as file:
         for doc in docs:
-            file.write(json.dumps(entities_record(doc, spans_key), ensure_ascii=False) + "\n")
-            count += 1
-    return count
+            record = entities_record(doc, spans_key)
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            report.texts += 1
+            report.entities += len(record.get("entities", []))
+    return report
 
 
 def entities_record(doc: Doc, spans_key: str | None = None) -> Record:

@@ -169,7 +169,8 @@ def test_json_round_trip(nlp, write, tmp_path, spans_key):
     ]
     docs = read_json(write(lines(*records)), nlp, spans_key=spans_key)
     kept = list(DocBin(docs=docs).get_docs(nlp.vocab))
-    assert write_entities_json(kept, tmp_path / "out.jsonl", spans_key=spans_key) == 3
+    report = write_entities_json(kept, tmp_path / "out.jsonl", spans_key=spans_key)
+    assert (report.texts, report.entities) == (3, 2)
     written = (tmp_path / "out.jsonl").read_text(encoding="utf8").splitlines()
     assert [json.loads(line) for line in written] == records
 
