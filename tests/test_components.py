@@ -672,6 +672,12 @@ def test_scores_that_the_config_names_exist(factory, trained):
     assert names <= set(trained.evaluate(examples_of(gold_docs(trained.vocab))))
 
 
+def test_without_a_scorer_there_are_no_scores(factory):
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe(factory.name, config={"scorer": None})
+    assert not any(pipe.score(unannotated(nlp.vocab)).values())
+
+
 def test_evaluating_docs_without_gold(factory, trained):
     scores = trained.evaluate(unannotated(trained.vocab))
     names = trained.get_pipe_meta(factory.name).default_score_weights
