@@ -85,6 +85,11 @@ def has_entities(doc: Doc, spans_key: str | None) -> bool:
     return doc.has_annotation("ENT_IOB") if spans_key is None else spans_key in doc.spans
 
 
+def blocked_tokens(doc: Doc) -> list[Span]:
+    """Tokens that were marked as part of no entity, whatever comes."""
+    return [doc[t.i : t.i + 1] for t in doc if t.ent_iob == 3 and not t.ent_type]
+
+
 def set_scored_spans(doc: Doc, key: str, spans: Sequence[Span], scores: Floats) -> None:
     """Write a span group whose attrs["scores"] has one score per span, as spaCy's spancat does."""
     attrs = {"scores": [float(score) for score in scores]}

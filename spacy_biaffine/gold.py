@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.training.alignment_array import AlignmentArray
 
-from .decode.bioes import bioes_labels, bioes_of_biluo
+from .decode.bioes import bioes_labels
 from .decode.sentences import cut_by_number, cut_overlong, starts_on_words
 from .types import Ints
 
@@ -90,11 +90,8 @@ def labels_on(doc: Doc, target: str) -> set[str]:
 def aligned_labels(example: Example, target: str) -> list[str]:
     """Per predicted token, the label of the gold token that it is exactly; "" where none is known.
 
-    target: as in `label_of`, or ent, the BIOES tags of entities: these are known also where an
-    entity is made of other tokens, and unknown where its edges are inside of one.
+    target: as in `label_of`.
     """
-    if target == "ent":
-        return [bioes_of_biluo(tag) if tag else "" for tag in example.get_aligned_ner()]
     labels = [label_of(token, target) for token in example.reference]
     return [labels[gold] if gold >= 0 else "" for gold in partners(example)]
 

@@ -10,6 +10,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from .annotations import entities_of, has_entities
+from .decode.bioes import tags_of_spans
 from .decode.sentences import overlapping
 from .gold import placing, sentences_of, touching, words_of
 from .types import Ints
@@ -74,13 +75,11 @@ def place_entities(
     entities: some of those in the group, or in doc.ents with None. Unknown are the tokens of those
     that are not there, those marked as missing, and all of a Doc without annotation.
     """
-    reference, predicted = example.reference, example.predicted
-    if not has_entities(reference, spans_key):
+    predicted = example.predicted
+    if not has_entities(example.reference, spans_key):
         return [None for _ in entities], np.zeros(len(predicted), dtype=bool)
     place = placing(example)
-    lost = np.zeros(len(reference), dtype=bool)
-    if spans_key is None:
-        lost = reference.to_array([ENT_IOB]).reshape(-1) == 0
+    lost = unannotated(example.reference, spans_key)
     placed: list[Span | None] = []
     for entity in entities:
         found = place(entity)
@@ -90,6 +89,24 @@ def place_entities(
         elif not predicted[found[0]].is_space:
             placed[-1] = Span(predicted, found[0], found[1], entity.label)
     return placed, ~touching(example, lost)
+
+
+def aligned_tags(example: Example) -> list[str]:
+    """Per predicted token, the BIOES tag of doc.ents; "" where none is known. Tags are known also
+    where an entity is made of other tokens, and unknown where its edges are inside of one."""
+    placed, known = place_entities(example, example.reference.ents, None)
+    spans = [(span.start, span.end, span.label_) for span in placed if span is not None]
+    tags = tags_of_spans(spans, len(example.predicted))
+    return [tag if is_known else "" for tag, is_known in zip(tags, known, strict=True)]
+
+
+def unannotated(doc: Doc, spans_key: str | None) -> NDArray[np.bool_]:
+    """Of which tokens nobody has said what they are part of: all or none where there is a group."""
+    if not has_entities(doc, spans_key):
+        return np.ones(len(doc), dtype=bool)
+    if spans_key is not None:
+        return np.zeros(len(doc), dtype=bool)
+    return doc.to_array([ENT_IOB]).reshape(-1) == 0
 
 
 def place_spans(tokens: Ints, spans: Ints) -> Ints:

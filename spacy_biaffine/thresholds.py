@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from spacy.training import Example
 
 from .annotations import entities_of
-from .gold import placing
+from .gold import placing, touching
+from .gold_spans import unannotated
 from .types import Floats
 
 
@@ -24,7 +25,10 @@ class Judged(NamedTuple):
 
 
 def judge(examples: Sequence[Example], predicted_key: str, gold_key: str | None) -> Judged:
-    """The spans of a predicted group with scores, against gold ones, None for doc.ents."""
+    """The spans of a predicted group with scores, against gold ones, None for doc.ents.
+
+    Spans that hold a token of which the annotation is missing are left out, as in the scorer.
+    """
     right: list[bool] = []
     scores: list[float] = []
     golds = 0
@@ -33,9 +37,12 @@ def judge(examples: Sequence[Example], predicted_key: str, gold_key: str | None)
         golds += len(gold)
         place = placing(example)
         there = {(place(span), span.label_) for span in gold}
+        missing = touching(example, unannotated(example.reference, gold_key))
         group = example.predicted.spans[predicted_key]
-        right += [((span.start, span.end), span.label_) in there for span in group]
-        scores += group.attrs["scores"]
+        for span, score in zip(group, group.attrs["scores"], strict=True):
+            if not missing[span.start : span.end].any():
+                right.append(((span.start, span.end), span.label_) in there)
+                scores.append(score)
     order = np.argsort(-np.array(scores), kind="stable")
     return Judged(np.array(scores)[order], np.array(right, dtype=bool)[order], golds)
 

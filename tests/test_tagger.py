@@ -13,6 +13,7 @@ from thinc.api import Adam, fix_random_seed
 
 from spacy_biaffine.annotations import register_token_label
 from spacy_biaffine.gold import aligned_labels, labels_on
+from spacy_biaffine.gold_spans import aligned_tags
 
 register_token_label("supertag")
 
@@ -216,6 +217,28 @@ def test_entities_beside_those_that_are_there():
     assert all_layers(nlp(doc))["ent"] == [(0, 2, "GPE"), (4, 5, "PER")]
 
 
+def test_blocked_tokens_stay_so():
+    nlp = make("ent", overwrite=False)
+    learn(nlp, [gold_doc(nlp)])
+    doc = bare(gold_doc(nlp))
+    doc.set_ents([], blocked=[doc[0:1]], default="missing")
+    assert all_layers(nlp(doc))["ent"] == [(4, 5, "PER")]
+    assert (doc[0].ent_iob, doc[0].ent_type_) == (3, "")
+    nlp.get_pipe("label_attention_tagger").overwrite = True
+    assert all_layers(nlp(doc))["ent"] == [(0, 2, "GPE"), (4, 5, "PER")]
+
+
+def test_features_beside_parts_of_speech_that_are_there():
+    nlp = make("morph", overwrite=False)
+    learn(nlp, [gold_doc(nlp)])
+    doc = nlp(Doc(nlp.vocab, words=WORDS, pos=["X", *POS[1:]]))
+    assert [t.pos_ for t in doc] == ["X", *POS[1:]]
+    assert [str(t.morph) for t in doc] == MORPHS
+    doc = nlp(Doc(nlp.vocab, words=WORDS, morphs=["Case=Nom", *MORPHS[1:]]))
+    assert [t.pos_ for t in doc] == POS
+    assert [str(t.morph) for t in doc] == ["Case=Nom", *MORPHS[1:]]
+
+
 # Blank tokens
 
 
@@ -267,9 +290,22 @@ def test_entities_of_other_tokens_are_aligned():
         (["New York", "is"], ["S-GPE", "O"]),
         (["Ne", "w", "York", "is"], ["B-GPE", "I-GPE", "E-GPE", "O"]),
         (["New", "Yorkis"], ["", ""]),
+        (["New", "\n", "York", "\n", "is"], ["B-GPE", "I-GPE", "E-GPE", "O", "O"]),
     ):
         example = Example(Doc(nlp.vocab, words=words), gold)
-        assert aligned_labels(example, "ent") == tags
+        assert [
+            tag
+            for tag, token in zip(aligned_tags(example), example.predicted, strict=True)
+            if not token.is_space
+        ] == [tag for tag, word in zip(tags, words, strict=True) if word.strip()]
+
+
+def test_tags_of_tokens_that_are_missing_blocked_or_not_annotated():
+    nlp = spacy.blank("en")
+    gold = Doc(nlp.vocab, words=["a", "b", "c", "d"])
+    assert aligned_tags(Example(bare(gold), gold)) == [""] * 4
+    gold.set_ents([Span(gold, 1, 2, "A")], blocked=[gold[0:1]], missing=[gold[2:3]])
+    assert aligned_tags(Example(bare(gold), gold)) == ["O", "S-A", "", "O"]
 
 
 def test_unseen_labels_are_errors_with_one_warning():

@@ -60,6 +60,22 @@ def test_blanks_that_only_the_prediction_has_cut_nothing():
     assert judge([Example(predicted, gold)], "mine", None).right.tolist() == [True]
 
 
+@pytest.mark.parametrize(
+    ("ents", "scores"), [(["B-A", "", "O"], [0.5, 3.0]), (["O", "O", ""], [2.0, 3.0])]
+)
+def test_missing_annotation_does_not_count(ents, scores):
+    """Neither tokens that are marked so, nor Docs without any."""
+    nlp = spacy.blank("xx")
+    predicted = Doc(nlp.vocab, words=["a", "b", "c"])
+    spans = [Span(predicted, n, n + 1, "A") for n in range(3)]
+    set_scored_spans(predicted, "mine", spans, np.array([3.0, 2.0, 0.5], dtype=np.float32))
+    gold = Doc(nlp.vocab, words=["a", "b", "c"], ents=ents)
+    bare = Doc(nlp.vocab, words=["a", "b", "c"])
+    judged = judge([Example(predicted, gold), Example(predicted, bare)], "mine", None)
+    assert sorted(judged.scores.tolist()) == scores
+    assert judge([Example(predicted, bare)], "mine", "sc").scores.tolist() == []
+
+
 @pytest.mark.parametrize("spans_key", [None, "sc"])
 def test_command(tmp_path, spans_key):
     fix_random_seed(0)
@@ -97,3 +113,15 @@ def test_command_on_nonsense(tmp_path):
     result = CliRunner().invoke(app, ["tune-threshold", *paths])
     assert result.exit_code == 1
     assert "none" in result.output
+
+
+@pytest.mark.parametrize("name", ["other", "sentencizer"])
+def test_command_on_another_component(tmp_path, name):
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "model")
+    paths = [str(tmp_path / "model"), str(tmp_path / "dev.spacy")]
+    result = CliRunner().invoke(app, ["tune-threshold", *paths, "--component", name])
+    assert result.exit_code == 1
+    message = " ".join(result.output.split())
+    assert f"has no global_pointer_ner called '{name}': it has sentencizer" in message

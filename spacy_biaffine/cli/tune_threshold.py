@@ -34,7 +34,13 @@ def tune_threshold(
 
     try:
         nlp = spacy.load(model)
-        old = nlp.get_pipe(component).threshold  # type: ignore[attr-defined]
+        pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
+        if getattr(getattr(pipe, "model", None), "name", None) != "global_pointer_ner":
+            raise ValueError(
+                f"{model} has no global_pointer_ner called '{component}': it has "
+                f"{', '.join(nlp.pipe_names) or 'nothing'}. Name one with --component."
+            )
+        old = pipe.threshold
         judged = _judge(nlp, component, dev)
         best = best_threshold(judged)
     except (ValueError, KeyError, OSError, ImportError) as error:

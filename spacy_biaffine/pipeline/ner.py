@@ -11,7 +11,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..annotations import ENT_SCORES, set_scored_spans
+from ..annotations import ENT_SCORES, blocked_tokens, set_scored_spans
 from ..decode.spans import choose_flat
 from ..gold_spans import SpanTargets, place_spans, span_labels, span_targets, windows_of
 from ..losses import span_cross_entropy, with_gradient
@@ -175,7 +175,7 @@ class GlobalPointerNer(StructuredPipe):
 
     def _write_ents(self, doc: Doc, spans: list[Span], found: LabelledSpans) -> None:
         earlier = list(doc.ents) if self.keep_ents else []
-        blocked = _blocked(doc) if self.keep_ents else []
+        blocked = blocked_tokens(doc) if self.keep_ents else []
         taken = np.zeros(len(doc), dtype=bool)
         for span in (*earlier, *blocked):
             taken[span.start : span.end] = True
@@ -222,8 +222,3 @@ def _fitting(places: Ints, max_span_length: int | None) -> Ints:
     if max_span_length is None:
         return places
     return places[places[:, 3] - places[:, 2] < max_span_length]
-
-
-def _blocked(doc: Doc) -> list[Span]:
-    """Tokens that were marked as part of no entity, whatever comes."""
-    return [doc[t.i : t.i + 1] for t in doc if t.ent_iob == 3 and not t.ent_type]

@@ -13,7 +13,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..annotations import register_token_score, set_token_distribution
-from ..gold import aligned_labels, labels_on
+from ..gold import labels_on
 from ..losses import count_known, cross_entropy, on_device, with_gradient
 from ..models.tagger_model import tags_of
 from ..models.torch_layer import Scored
@@ -62,8 +62,9 @@ def make_tagger(
     model: from `spacy-biaffine.LabelAttentionTagger.v1`.
     target: what is learned: `tag`, `pos`, `morph` (part of speech and features as one label),
         `ent` (entities, as BIOES tags), or a token extension such as `_.supertag`.
-    overwrite: replace what is on the Doc. Off, only tokens without a label get one, and only
-        entities are added that overlap none.
+    overwrite: replace what is on the Doc. Off, only tokens without a label get one (of `morph`
+        part of speech and features each for itself), and only entities are added that overlap none
+        and hold no blocked token.
     store_scores: keep the distribution over labels of each token, a dict of probability by label,
         as `token._.TARGET_scores`: `token._.tag_scores`, of `_.supertag` `token._.supertag_scores`.
     scorer: the scoring method.
@@ -123,7 +124,7 @@ class LabelAttentionTagger(StructuredPipe):
     def update_model(self, examples: Sequence[Example]) -> float:
         """Cross-entropy, the mean over the words that have a gold label that the model knows."""
         numbers = {label: number for number, label in enumerate(self.labels)}
-        gold = [label for eg in examples for label in aligned_labels(eg, self.target.name)]
+        gold = [label for eg in examples for label in self.target.gold(eg)]
         targets = np.array([numbers.get(label, -1) for label in gold], dtype=np.int64)
         scores, backprop = self.model.begin_update([eg.predicted for eg in examples])
         loss, gradients = self.loss(scores, targets)

@@ -10,10 +10,12 @@ from functools import partial
 
 from spacy.parts_of_speech import IDS as UPOS
 from spacy.tokens import Doc, Span, Token
+from spacy.training import Example
 
-from ..annotations import register_token_label
+from ..annotations import blocked_tokens, register_token_label
 from ..decode.bioes import span_type, spans_of_tags
-from ..gold import label_of, sentences_of
+from ..gold import aligned_labels, label_of, sentences_of
+from ..gold_spans import aligned_tags
 
 EXTENSION = "_."
 
@@ -22,12 +24,14 @@ EXTENSION = "_."
 class Target:
     """One target.
 
-    name: as in the config. assign: write labels, one per token and "" at blank ones, on a Doc;
-    what it holds is kept unless the last argument, overwrite, is true. check: raises
-    ValueError for a label that can't be written.
+    name: as in the config. gold: the gold label of each predicted token, "" where none is known.
+    assign: write labels, one per token and "" at blank ones, on a Doc; what it holds is kept unless
+    the last argument, overwrite, is true. check: raises ValueError for a label that can't be
+    written.
     """
 
     name: str
+    gold: Callable[[Example], list[str]]
     assign: Callable[[Doc, Sequence[str], bool], None]
     check: Callable[[str], None]
 
@@ -43,9 +47,15 @@ def get_target(name: str) -> Target:
             f"such as '_.supertag'."
         )
     register_token_label(extension)
-    return Target(
-        name, partial(_assign_each, name, partial(_put_extension, extension), ""), _check_any
-    )
+    return _token_target(name, partial(_put_extension, extension), "", _check_any)
+
+
+def _token_target(
+    name: str, put: Callable[[Token, str], None], blank: str, check: Callable[[str], None]
+) -> Target:
+    """A target whose labels stand on single tokens, without regard to the others."""
+    gold = partial(aligned_labels, target=name)
+    return Target(name, gold, partial(_assign_each, name, put, blank), check)
 
 
 def _assign_each(
@@ -77,11 +87,16 @@ def _put_pos(token: Token, label: str) -> None:
     token.pos_ = label
 
 
-def _put_morph(token: Token, label: str) -> None:
-    """Case=Nom|POS=NOUN: the part of speech and the other features go where they belong."""
-    features = token.vocab.morphology.feats_to_dict(label)
-    token.pos_ = features.pop("POS", "")
-    token.set_morph(features)  # type: ignore[attr-defined]
+def _assign_morph(doc: Doc, labels: Sequence[str], overwrite: bool) -> None:
+    """Case=Nom|POS=NOUN: the part of speech and the other features go where they belong, and each
+    is kept where it is there, as in spaCy's morphologizer."""
+    for token, label in zip(doc, labels, strict=True):
+        features = doc.vocab.morphology.feats_to_dict("POS=SPACE" if token.is_space else label)
+        pos = features.pop("POS", "")
+        if overwrite or token.is_space or not token.pos:
+            token.pos_ = pos
+        if overwrite or token.is_space or not token.has_morph():
+            token.set_morph(features)  # type: ignore[attr-defined]
 
 
 def tagged_entities(doc: Doc, tags: Sequence[str]) -> list[Span]:
@@ -97,9 +112,10 @@ def tagged_entities(doc: Doc, tags: Sequence[str]) -> list[Span]:
 def _assign_entities(doc: Doc, labels: Sequence[str], overwrite: bool) -> None:
     found = tagged_entities(doc, labels)
     kept = [] if overwrite else list(doc.ents)
-    taken = {token.i for span in kept for token in span}
+    blocked = [] if overwrite else blocked_tokens(doc)
+    taken = {token.i for span in (*kept, *blocked) for token in span}
     free = [span for span in found if not any(token.i in taken for token in span)]
-    doc.set_ents([*kept, *free])
+    doc.set_ents([*kept, *free], blocked=blocked)
 
 
 def _check_any(label: str) -> None:
@@ -125,9 +141,9 @@ def _check_entity(label: str) -> None:
 TARGETS = {
     target.name: target
     for target in (
-        Target("tag", partial(_assign_each, "tag", _put_tag, "_SP"), _check_any),
-        Target("pos", partial(_assign_each, "pos", _put_pos, "SPACE"), _check_pos),
-        Target("morph", partial(_assign_each, "morph", _put_morph, "POS=SPACE"), _check_morph),
-        Target("ent", _assign_entities, _check_entity),
+        _token_target("tag", _put_tag, "_SP", _check_any),
+        _token_target("pos", _put_pos, "SPACE", _check_pos),
+        Target("morph", partial(aligned_labels, target="morph"), _assign_morph, _check_morph),
+        Target("ent", aligned_tags, _assign_entities, _check_entity),
     )
 }
