@@ -28,6 +28,9 @@ UNLIKELY = -4.0
 CHUNK = 2**22
 """Most numbers that the hidden layer of the span scorer holds at once."""
 
+CACHE = 2**18
+"""The same in prediction on a CPU, whose cache then holds them: several times faster."""
+
 
 class Pruning(NamedTuple):
     """How many candidates a sentence of n words keeps: n times the share, and at most the limit.
@@ -110,7 +113,8 @@ class SpanScorer(nn.Module):
     def forward(self, x: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
         """x (B, n, width); starts, ends (S,) first and last words -> (B, S)"""
         right, left = self.projection(x)
-        step = max(1, CHUNK // (len(x) * right.shape[2]))
+        in_cache = not torch.is_grad_enabled() and x.device.type == "cpu"
+        step = max(1, (CACHE if in_cache else CHUNK) // (len(x) * right.shape[2]))
         parts = list(zip(starts.split(step), ends.split(step), strict=True))
         if len(parts) == 1 or not torch.is_grad_enabled():
             return torch.cat([self._part(right, left, *part) for part in parts], dim=1)
@@ -120,7 +124,8 @@ class SpanScorer(nn.Module):
         )
 
     def _part(self, right: Tensor, left: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-        return self.output(torch.relu(right[:, ends] - left[:, starts])).squeeze(-1)
+        spans = right.index_select(1, ends).sub_(left.index_select(1, starts))
+        return self.output(spans.relu_()).squeeze(-1)
 
 
 class RoleLabeller(nn.Module):
