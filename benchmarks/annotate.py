@@ -68,11 +68,13 @@ def two_nodes() -> Iterator[tuple[Run, Callable[[], None]]]:
     node = {"num_cpus": 1, "node_ip_address": "127.0.0.1"}
     cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
     second = cluster.add_node(**node)
-    yield (
-        run_on_ray(cluster.address),
-        lambda: cluster.remove_node(second, allow_graceful=False),
-    )
-    cluster.shutdown()
+    try:
+        yield (
+            run_on_ray(cluster.address),
+            lambda: cluster.remove_node(second, allow_graceful=False),
+        )
+    finally:
+        cluster.shutdown()
 
 
 def _write_sentences(path: Path, number: int) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+Lang = Annotated[str, typer.Option("--lang", "-l", help="Language code")]
 MaxDocs = Annotated[
     int, typer.Option("--max-docs", min=1, help="Docs to a file; more make a folder of shards")
 ]

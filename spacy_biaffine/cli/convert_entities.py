@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ._options import MaxDocs, SkipBad
+from ._options import Lang, MaxDocs, SkipBad
 
 if TYPE_CHECKING:
     from ..formats.convert_entities import EntitySummary
@@ -31,7 +31,7 @@ def convert_entities(
         str | None,
         typer.Option("--spans-key", help="Group for nested entities; by default doc.ents"),
     ] = None,
-    lang: Annotated[str, typer.Option("--lang", "-l", help="Language code")] = "xx",
+    lang: Lang = "xx",
     characters: Annotated[
         bool, typer.Option("--characters", help="json, cluener: a token for every character")
     ] = False,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ._options import MaxDocs
+from ._options import Lang, MaxDocs
 
 
 def convert_labels(
@@ -21,7 +21,7 @@ def convert_labels(
         int, typer.Option("--label-column", min=1, help="Where the labels are, from 1")
     ] = 2,
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Sentences to a Doc")] = 1,
-    lang: Annotated[str, typer.Option("--lang", "-l", help="Language code")] = "xx",
+    lang: Lang = "xx",
     max_docs: MaxDocs = 100_000,
 ) -> None:
     """Convert a file with a token and its label a line to .spacy files for training a tagger.

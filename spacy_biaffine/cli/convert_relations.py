@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ._options import MaxDocs, SkipBad
+from ._options import Lang, MaxDocs, SkipBad
 
 if TYPE_CHECKING:
     from ..formats.convert_relations import ReadFiles, RelationSummary
@@ -29,7 +29,7 @@ def convert_relations(
     spans_key: Annotated[
         str, typer.Option("--spans-key", help="Group for the entities, nested ones too")
     ] = "entities",
-    lang: Annotated[str, typer.Option("--lang", "-l", help="Language code")] = "xx",
+    lang: Lang = "xx",
     related_sentences: Annotated[
         bool,
         typer.Option(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ._options import MaxDocs, SkipBad
+from ._options import Lang, MaxDocs, SkipBad
 
 if TYPE_CHECKING:
     from ..formats.convert_roles import RoleSummary
@@ -50,7 +50,7 @@ def convert_roles(
     props_column: Annotated[
         int, typer.Option("--props-column", min=1, help="conll05: where the predicates are, from 1")
     ] = 2,
-    lang: Annotated[str, typer.Option("--lang", "-l", help="Language code")] = "xx",
+    lang: Lang = "xx",
     skip_bad: SkipBad = False,
     max_docs: MaxDocs = 100_000,
 ) -> None:

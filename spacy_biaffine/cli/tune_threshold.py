@@ -30,18 +30,19 @@ def tune_threshold(
     from wasabi import msg
 
     from ..formats.whole import whole_text
+    from ..pipeline.ner import GlobalPointerNer
     from ..thresholds import best_threshold, f1_above
 
     try:
         nlp = spacy.load(model)
-        pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
-        if getattr(getattr(pipe, "model", None), "name", None) != "global_pointer_ner":
+        pipe = nlp.get_pipe(component) if component in nlp.pipe_names else None
+        if not isinstance(pipe, GlobalPointerNer):
             raise ValueError(
                 f"{model} has no global_pointer_ner called '{component}': it has "
                 f"{', '.join(nlp.pipe_names) or 'nothing'}. Name one with --component."
             )
         old = pipe.threshold
-        judged = _judge(nlp, component, dev)
+        judged = _judge(nlp, pipe, dev)
         best = best_threshold(judged)
     except (ValueError, KeyError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
@@ -56,13 +57,12 @@ def tune_threshold(
     msg.good(f"threshold set in {output or model}")
 
 
-def _judge(nlp: Any, component: str, dev: Path) -> Any:
+def _judge(nlp: Any, pipe: Any, dev: Path) -> Any:
     """All spans that the component finds at the lowest threshold."""
     from ..annotations import ENT_SCORES
     from ..experiments.cell import dev_corpus
     from ..thresholds import judge
 
-    pipe = nlp.get_pipe(component)
     pipe.threshold, pipe.store_scores = LOWEST, True
     examples = list(dev_corpus(nlp.config.interpolate(), dev)(nlp))
     for example, doc in zip(examples, nlp.pipe([eg.predicted for eg in examples]), strict=True):

@@ -31,18 +31,19 @@ class Drive:
         self.work = work
         self.say = say
         self.results = Results(grid.results)
-        self._shared = {
-            key: (name, line)
-            for name in grid.shares
-            for key, line in Results(grid.results_of(name)).read().items()
-        }
         self.failed: list[str] = []
         self._cells = {cell.key: cell for cell in grid.cells}
+        self._shared: dict[str, tuple[str, Line]] = {}
         self._claims: dict[str, FileLock] = {}
         self._started: dict[str, float] = {}
 
     def run(self) -> None:
         """Until every cell has a line, has failed, or is run by another process."""
+        self._shared = {
+            key: (name, line)
+            for name in self.grid.shares
+            for key, line in Results(self.grid.results_of(name)).read().items()
+        }
         done = self.results.read()
         waiting = deque(cell for cell in self.grid.cells if cell.key not in done)
         self.say(f"{self.grid.name}: {self._state(len(waiting))}")

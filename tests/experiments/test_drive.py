@@ -157,6 +157,16 @@ def test_cells_that_another_grid_has_finished_are_taken_from_it(tmp_path: Path) 
     assert len(lines) == len(keys_of(tmp_path)) == 4
 
 
+def test_a_broken_file_of_another_grid_is_named(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "first.jsonl").write_text("nonsense\n")
+    path = write_grid(tmp_path, {**tiny_grid(), "shares": ["first"]})
+    arguments = ["experiment", str(path), "--vars.data", str(tmp_path / "data")]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1
+    assert "first.jsonl:1 is no result line" in " ".join(result.output.split())
+
+
 def test_torn_line_runs_again(tmp_path: Path) -> None:
     drive(tmp_path, QuickPool())
     path = results_of(tmp_path).path
