@@ -99,8 +99,8 @@ def read_grid(path: Path, given: Mapping[str, Any]) -> Grid:
         config=content["config"],
         settings=settings,
         axes={name: list(axis) for name, axis in axes.items()},
-        metrics=list(content["metrics"]),
-        shares=list(content.get("shares") or []),
+        metrics=_names(path, "metrics", content["metrics"]),
+        shares=_names(path, "shares", content.get("shares") or []),
         cells=cells,
         report=content.get("report") or {},
         missing=[name for name in places if name not in given],
@@ -171,6 +171,12 @@ def _tests(path: Path, tests: Any) -> dict[str, Overrides]:
 
 def _label(value: Any) -> Label:
     return value if isinstance(value, Label) else json.dumps(value)
+
+
+def _names(path: Path, key: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise GridError(f"{path}: '{key}' must be a list of names, not {value!r}.")
+    return value
 
 
 def _items(path: Path, key: str, value: Any) -> list[tuple[Any, Any]]:

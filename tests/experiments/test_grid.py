@@ -112,6 +112,8 @@ def test_override_sets_dotted_paths() -> None:
         ({"axis": {}}, "unknown key 'axis'. Known keys: .*axes"),
         ({"name": None}, "'name' is missing. Add it"),
         ({"metrics": []}, "'metrics' is missing"),
+        ({"metrics": "test.dep_las"}, "'metrics' must be a list of names, not 'test.dep_las'"),
+        ({"shares": "other"}, "'shares' must be a list of names, not 'other'"),
         ({"config": "no.cfg"}, "'config' names no.cfg, but there is no"),
         ({"overrides": {"no.where": 1}}, "can't override 'no.where': .*no section 'no'"),
         ({"overrides": [1]}, "'overrides' must be a mapping"),
