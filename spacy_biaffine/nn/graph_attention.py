@@ -19,11 +19,12 @@ class GraphAttention(nn.Module):
 
         e_ij = LeakyReLU(a^T [W h_i; W h_j])
         alpha_ij = w_ij exp(e_ij) / sum_k w_ik exp(e_ik)
-        h'_i = ELU(sum_j alpha_ij W h_j)
+        h'_i = ELU(sum_j alpha_ij W h_j) + U h_i + u
 
     w_ij: how surely j is a neighbour of i, 0 to 1; with 0 and 1 alone it is their layer. Every node
     is its own neighbour, w_ii = 1, so that one without any other has a state too. Several heads
-    stand side by side in h'.
+    stand side by side in h'. The last two terms are not theirs: attention to many neighbours makes
+    nodes alike, and through U each keeps what tells it from the others.
     """
 
     def __init__(self, width: int, size: int, *, heads: int) -> None:
@@ -34,8 +35,9 @@ class GraphAttention(nn.Module):
         self.linear = nn.Linear(width, size, bias=False)
         self.receives = nn.Parameter(torch.empty(heads, size // heads))
         self.sends = nn.Parameter(torch.empty(heads, size // heads))
+        self.own = nn.Linear(width, size)
         self.dropout = nn.Dropout(0.0)
-        for weight in (self.linear.weight, self.receives, self.sends):
+        for weight in (self.linear.weight, self.own.weight, self.receives, self.sends):
             nn.init.xavier_uniform_(weight)
 
     def forward(self, nodes: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
@@ -43,7 +45,7 @@ class GraphAttention(nn.Module):
         values = self.linear(nodes).unflatten(-1, (self.heads, -1)).transpose(1, 2)
         alpha = self.dropout(self._attention(values, weights, mask)).to(values.dtype)
         heads = nn.functional.elu(alpha @ values)
-        return heads.transpose(1, 2).flatten(2)
+        return heads.transpose(1, 2).flatten(2) + self.own(nodes)
 
     def _attention(self, values: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
         """alpha of all heads, (B, heads, m, m), from W h of all heads, (B, heads, m, size / heads).

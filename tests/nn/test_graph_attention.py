@@ -45,7 +45,7 @@ def slow(layer: GraphAttention, nodes: list[Tensor], weights: Tensor) -> list[Te
                 shares.append((1.0 if i == j else weights[i, j]) * torch.exp(e))
             total = sum(shares)
             heads.append(elu(sum(s / total * (W @ n) for s, n in zip(shares, nodes, strict=True))))
-        states.append(torch.cat(heads))
+        states.append(torch.cat(heads) + layer.own.weight @ node + layer.own.bias)
     return states
 
 
@@ -72,8 +72,8 @@ def test_who_is_no_neighbour_is_not_read():
     others = [0, 2, 3, 4, 5]
     torch.testing.assert_close(again[:, others], alone[:, others], atol=1e-6, rtol=0)
     assert not torch.allclose(again[:2, 1], alone[:2, 1])
-    values = layer.linear(nodes[0, 2])
-    torch.testing.assert_close(alone[0, 2], elu(values), atol=1e-6, rtol=0)
+    expected = elu(layer.linear(nodes[0, 2])) + layer.own(nodes[0, 2])
+    torch.testing.assert_close(alone[0, 2], expected, atol=1e-6, rtol=0)
 
 
 @torch.no_grad()
@@ -115,7 +115,8 @@ def test_a_likelier_neighbour_has_more_weight():
     layer = make(1)
     nodes, weights, mask = make_graphs([2])
     weights = torch.full_like(weights, 0.5).requires_grad_()
-    gap = (layer(nodes, weights, mask)[0, 0] - elu(layer.linear(nodes[0, 1]))).square().sum()
+    attended = layer(nodes, weights, mask)[0, 0] - layer.own(nodes[0, 0])
+    gap = (attended - elu(layer.linear(nodes[0, 1]))).square().sum()
     (gradient,) = torch.autograd.grad(gap, weights)
     assert gradient[0, 0, 1] < 0
 
