@@ -36,7 +36,7 @@ def read_sdf(path: Path) -> list[Graph]:
 
     Numbers are cut by column: in large molecules they touch each other.
     """
-    graphs = []
+    graphs: list[Graph] = []
     for block in path.read_text(encoding="utf8").split("$$$$\n"):
         lines = block.splitlines()
         if len(lines) < 4:
