@@ -64,9 +64,14 @@ class LabelBiaffine(nn.Module):
     def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
         """heads (..., size), their dependents (..., size) -> scores (..., labels)"""
         size, labels = self.bias.shape
-        views = heads @ self.weight.view(size, labels * size)
-        views = views.view(*heads.shape[:-1], labels, size)
-        return (views @ dependents.unsqueeze(-1)).squeeze(-1) + heads @ self.bias
+        if labels > size:  # then an arc's pairs of numbers are fewer than its views of the labels
+            pairs = (heads.unsqueeze(-1) * dependents.unsqueeze(-2)).flatten(-2)
+            scores = pairs @ self.weight.transpose(1, 2).reshape(size * size, labels)
+        else:
+            views = heads @ self.weight.view(size, labels * size)
+            views = views.view(*heads.shape[:-1], labels, size)
+            scores = (views @ dependents.unsqueeze(-1)).squeeze(-1)
+        return scores + heads @ self.bias
 
 
 def _xavier(weight: Tensor, *, normal: bool) -> None:

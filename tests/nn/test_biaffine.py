@@ -57,17 +57,18 @@ def test_normalization_is_one_over_the_root_of_d(size):
     assert scores[1].abs().min() > 0
 
 
-def test_label_scores(device):
-    label = randomized(LabelBiaffine(SIZE, LABELS)).to(device)
+@pytest.mark.parametrize("labels", [2, SIZE, LABELS])
+def test_label_scores(device, labels):
+    label = randomized(LabelBiaffine(SIZE, labels)).to(device)
     heads = torch.randn(B, N, SIZE, device=device)
     dependents = torch.randn(B, N, SIZE, device=device)
     scores = label(heads, dependents)
-    assert scores.shape == (B, N, LABELS)
+    assert scores.shape == (B, N, labels)
     weight, bias = label.weight.tolist(), label.bias.tolist()
     for b in range(B):
         for d in range(N):
             r_h, r_d = heads[b, d].tolist(), dependents[b, d].tolist()
-            for r in range(LABELS):
+            for r in range(labels):
                 wanted = sum(
                     r_h[i] * weight[i][r][j] * r_d[j] for i in range(SIZE) for j in range(SIZE)
                 ) + sum(r_h[i] * bias[i][r] for i in range(SIZE))
