@@ -63,11 +63,13 @@ class GraphArcs:
 
     threshold: probability above which there is an arc. positive_weight: how much more the loss of
     an arc that is there weighs than that of one that is not. Above 1 rare arcs are learned sooner
-    and more of them are found, and probabilities are higher than they should be.
+    and more of them are found, and probabilities are higher than they should be. every_word: a word
+    without an arc above the threshold gets its likeliest one, for graphs that leave no word out.
     """
 
     threshold: float = 0.5
     positive_weight: float = 5.0
+    every_word: bool = False
 
     def __post_init__(self) -> None:
         """Raises ValueError for a threshold that is no probability."""
@@ -79,9 +81,12 @@ class GraphArcs:
         return functional.logsigmoid(scores - START)
 
     def decode(self, log_probs: Floats, lengths: Ints) -> ArcPlaces:
-        """The arcs above the threshold."""
+        """The arcs above the threshold, and where every word has one the likeliest of the others."""
         words = np.arange(log_probs.shape[1]) < lengths[:, None]
         above = (log_probs > math.log(self.threshold)) & words[:, :, None]
+        if self.every_word:
+            left = np.nonzero(words & ~above.any(axis=-1))
+            above[*left, log_probs[left].argmax(axis=-1)] = True
         return ArcPlaces(*np.nonzero(above))
 
     def loss(self, scores: Tensor, heads: Tensor, known: Tensor) -> Tensor:

@@ -121,6 +121,17 @@ def test_graphs_have_the_arcs_above_the_threshold():
         assert list(zip(*(each.tolist() for each in arcs), strict=True)) == wanted
 
 
+def test_every_word_has_its_likeliest_arc():
+    probs = np.zeros((2, 2, 3), dtype=np.float32) + 1e-9
+    probs[0, 0, [0, 2]] = 0.9, 0.8
+    probs[0, 1, [0, 1]] = 0.1, 0.2
+    probs[1, 0, 0] = 0.3
+    probs[1, 1, 0] = 0.9  # padding
+    arcs = GraphArcs(every_word=True).decode(np.log(probs), np.array([2, 1]))
+    wanted = [(0, 0, 0), (0, 0, 2), (0, 1, 1), (1, 0, 0)]
+    assert list(zip(*(each.tolist() for each in arcs), strict=True)) == wanted
+
+
 @pytest.mark.parametrize("threshold", [0.0, 1.0, -1.0, 2.0, float("nan")])
 def test_a_threshold_is_a_probability(threshold):
     with pytest.raises(ValueError, match="threshold must be above 0 and below 1"):
