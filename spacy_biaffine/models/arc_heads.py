@@ -81,12 +81,12 @@ class GraphArcs:
         return functional.logsigmoid(scores - START)
 
     def decode(self, log_probs: Floats, lengths: Ints) -> ArcPlaces:
-        """The arcs above the threshold, and where every word has one the likeliest of the others."""
+        """The arcs above the threshold, and the likeliest of each word that is to have one."""
         words = np.arange(log_probs.shape[1]) < lengths[:, None]
         above = (log_probs > math.log(self.threshold)) & words[:, :, None]
         if self.every_word:
-            left = np.nonzero(words & ~above.any(axis=-1))
-            above[*left, log_probs[left].argmax(axis=-1)] = True
+            sentences, left = np.nonzero(words & ~above.any(axis=-1))
+            above[sentences, left, log_probs[sentences, left].argmax(axis=-1)] = True
         return ArcPlaces(*np.nonzero(above))
 
     def loss(self, scores: Tensor, heads: Tensor, known: Tensor) -> Tensor:
