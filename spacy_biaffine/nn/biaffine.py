@@ -61,6 +61,12 @@ class LabelBiaffine(nn.Module):
         self.weight = nn.Parameter(torch.empty(size, labels, size).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(size, labels).uniform_(-bound, bound))
 
+    @property
+    def per_arc(self) -> int:
+        """How many numbers stand in memory for an arc while its labels are scored."""
+        size, labels = self.bias.shape
+        return size * min(size, labels)
+
     def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
         """heads (..., size), their dependents (..., size) -> scores (..., labels)"""
         size, labels = self.bias.shape

@@ -12,7 +12,7 @@ from .biaffine import Projection
 from .recurrent import BiLSTM
 
 MAX_VIEWS = 2**24
-"""Numbers (arcs times labels times width) that stand in memory while arcs get their labels."""
+"""How many numbers stand in memory while arcs get their labels."""
 
 
 class ArcPlaces(NamedTuple):
@@ -117,7 +117,7 @@ class BiaffineGraphParser(ArcLabelScorer):
         log_probs = self.arcs.log_probs(self.arc_scores(batch, states, rows).float()).cpu().numpy()
         arcs = self.arcs.decode(log_probs, batch.lengths.numpy())
         places = torch.from_numpy(np.stack(arcs)).to(states.device)
-        step = max(1, MAX_VIEWS // self.label.weight[0].numel())
+        step = max(1, MAX_VIEWS // self.label.per_arc)
         best = [
             self._label_scores(states, rows, *part).float().softmax(dim=-1).max(dim=-1)
             for part in places.split(step, dim=1)
