@@ -10,7 +10,6 @@ from spacy.training import Example
 from .annotations import entities_of, has_entities
 
 PRF = ("p", "r", "f")
-ENTS = [f"ents_{name}" for name in (*PRF, *(f"macro_{name}" for name in PRF), "per_type")]
 
 
 def make_entity_scorer() -> Callable[..., dict[str, Any]]:
@@ -27,10 +26,11 @@ def score_entities(
     missing. ents_macro_p, _r, _f: the mean over the labels that were annotated or predicted.
     ents_per_type: p, r, f by label. spans_KEY_p and so on: the same of a span group. ner_f: of what
     the component learns, the group where it has one. 0 where nothing was found nor there to be
-    found, None where no Doc is annotated or the component writes no entities.
+    found, None where no Doc is annotated. Without set_ents there are no scores of doc.ents.
     """
     examples = list(examples)
-    scores: dict[str, Any] = dict.fromkeys(ENTS)
+    # No word on entities that the component does not write: another one may have scored them.
+    scores: dict[str, Any] = {}
     if set_ents:
         scores |= _with_macro("ents", get_ner_prf(examples), _any_annotated(examples, None))
     if spans_key is not None:

@@ -359,6 +359,16 @@ def test_zero_on_nothing_and_none_without_annotation(nlp, spans_key):
         assert set(scorer(examples, spans_key=spans_key).values()) == {None}
 
 
+def test_scores_of_another_component_that_writes_ents_stay(nlp):
+    ner = nlp.add_pipe("ner")
+    pipe_of(nlp, spans_key="sc", set_ents=False)
+    gold = Doc(nlp.vocab, words=["a", "b"], ents=["B-A", "O"])
+    set_spans(gold, (0, 2, "B"))
+    nlp.initialize(lambda: examples_of([gold]))
+    assert ner.labels == ("A",)
+    assert nlp.evaluate(examples_of([gold]))["ents_f"] is not None
+
+
 def test_missing_annotation_does_not_count(nlp):
     gold = Doc(nlp.vocab, words=["a", "b"], ents=["B-A", ""])
     predicted = Doc(nlp.vocab, words=["a", "b"], ents=["B-A", "B-A"])
