@@ -185,7 +185,7 @@ class RoleInput:
 class FoundFrame:
     """A predicate and its arguments, in numbers of its Doc's tokens.
 
-    prob: of being a predicate. sense: number of its sense, -1 for none known; sense_prob: of it.
+    prob: of being a predicate. sense: number of its sense, -1 for none known.
     arguments: (a, 3) first token, token after the last, number of the role; by first token.
     role_probs: (a,) of the roles.
     """
@@ -193,6 +193,5 @@ class FoundFrame:
     predicate: int
     prob: float
     sense: int
-    sense_prob: float
     arguments: Ints
     role_probs: Floats

@@ -124,7 +124,6 @@ def frames_of_docs(batches: list[Scored[FoundRoles]], docs: list[Doc]) -> list[l
                     predicate=int(predicates[number] - begin),
                     prob=float(found.probs[number]),
                     sense=int(found.senses[number]),
-                    sense_prob=float(found.sense_probs[number]),
                     arguments=spans[part] - [begin, begin, 0],
                     role_probs=found.role_probs[part],
                 )

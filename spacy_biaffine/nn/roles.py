@@ -66,16 +66,14 @@ class FoundRoles(NamedTuple):
     """What was found in a batch.
 
     rows, places: (P,) the sentence, and the place in it, of each predicate. probs: (P,) of being
-    one. senses: (P,) number of the sense, -1 where it may have none; sense_probs: (P,).
-    arguments: (a, 4) number of the predicate, first word, word after the last, role. role_probs:
-    (a,) of the role.
+    one. senses: (P,) number of the sense, -1 where it may have none. arguments: (a, 4) number of
+    the predicate, first word, word after the last, role. role_probs: (a,) of the role.
     """
 
     rows: Ints
     places: Ints
     probs: Floats
     senses: Ints
-    sense_probs: Floats
     arguments: Ints
     role_probs: Floats
 
@@ -183,12 +181,15 @@ class RoleLabeller(nn.Module):
         gold = gold_spans(batch.features["ends"])[:, starts, ends]
         chosen, is_span = self._best_spans(spans, gold, ends, batch.lengths)
         roles = self._role_scores(
-            x, places, starts[chosen], ends[chosen], predicates, spans.gather(1, chosen)
+            self._argument_parts(x, starts[chosen], ends[chosen]),
+            _at(x, places),
+            predicates.gather(1, places),
+            spans.gather(1, chosen),
         )
         return RoleScores(
             predicates,
             roles,
-            self._sense_scores(x, places, batch.features["senses"]),
+            self._sense_scores(_at(x, places), _at(batch.features["senses"], places)),
             places.where(is_place, -1),
             starts[chosen].where(is_span, -1),
             ends[chosen].where(is_span, -1),
@@ -206,25 +207,30 @@ class RoleLabeller(nn.Module):
         none = torch.zeros_like(spans, dtype=torch.bool)
         chosen, is_span = self._best_spans(spans, none, ends, batch.lengths)
         starts, ends = starts[chosen], ends[chosen]
+        # Each predicate is a row of its own: sentences have unequal numbers of them.
+        rows, at = is_place.nonzero(as_tuple=True)
+        words = places[rows, at]
+        vectors, of_words = batch.x[rows, words], predicates[rows, words]
         roles = self._role_scores(
-            batch.x, places, starts, ends, predicates, spans.gather(1, chosen)
-        ).float()
-        senses = self._sense_scores(batch.x, places, batch.features["senses"]).float()
+            self._argument_parts(batch.x, starts, ends)[rows],
+            vectors.unsqueeze(1),
+            of_words.unsqueeze(1),
+            spans.gather(1, chosen)[rows],
+        )
+        roles = roles.squeeze(1).float()
         best, labels = roles.max(dim=-1)
         probs = (best - functional.pad(roles, (0, 1)).logsumexp(dim=-1)).exp()
-        best = best.masked_fill(~is_span.unsqueeze(1), -torch.inf)
-        rows, at = is_place.nonzero(as_tuple=True)
+        best = best.masked_fill(~is_span[rows], -torch.inf)
         arguments, role_probs = choose_roles(
-            starts[rows], ends[rows] + 1, best[rows, at], labels[rows, at], probs[rows, at], decode
+            starts[rows], ends[rows] + 1, best, labels, probs, decode
         )
-        words = places[rows, at]
-        sense, sense_probs = _best_sense(senses[rows, at], batch.features["senses"][rows, words])
+        senses = batch.features["senses"][rows, words]
+        sense = self._sense_scores(vectors, senses).argmax(dim=1, keepdim=True)
         return FoundRoles(
             rows.cpu().numpy(),
             words.cpu().numpy(),
-            torch.sigmoid(predicates[rows, words].float()).cpu().numpy(),
-            sense.cpu().numpy(),
-            sense_probs.cpu().numpy(),
+            torch.sigmoid(of_words.float()).cpu().numpy(),
+            senses.gather(1, sense).squeeze(1).cpu().numpy(),
             arguments,
             role_probs,
         )
@@ -248,31 +254,29 @@ class RoleLabeller(nn.Module):
         inside = ends < lengths.to(ends.device).unsqueeze(1)
         return keep_best(scores, gold & inside, inside, limits)
 
-    def _role_scores(
-        self,
-        x: Tensor,
-        places: Tensor,
-        starts: Tensor,
-        ends: Tensor,
-        predicates: Tensor,
-        spans: Tensor,
-    ) -> Tensor:
-        """Phi (B, V, A, R). places (B, V); starts, ends and Phi_a (B, A); Phi_v (B, n)"""
+    def _argument_parts(self, x: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+        """What Phi_l has of arguments before LN: (B, A, role_size). starts, ends (B, A)"""
         right, left = self.argument(x)
         arguments = self.dropout(torch.relu(_at(right, ends) - _at(left, starts)))
-        pairs = self.argument_part(arguments).unsqueeze(1)
-        pairs = pairs + self.predicate_part(_at(x, places)).unsqueeze(2)
+        return self.argument_part(arguments)
+
+    def _role_scores(
+        self, arguments: Tensor, words: Tensor, predicates: Tensor, spans: Tensor
+    ) -> Tensor:
+        """Phi (B, V, A, R). arguments (B, A, role_size), words (B, V, width), Phi_v (B, V), Phi_a
+        (B, A)"""
+        pairs = arguments.unsqueeze(1) + self.predicate_part(words).unsqueeze(2)
         labels = self.role(self.dropout(torch.relu(self.norm(pairs))))
-        sides = predicates.gather(1, places).unsqueeze(2) + spans.unsqueeze(1)
+        sides = predicates.unsqueeze(2) + spans.unsqueeze(1)
         return labels + sides.unsqueeze(3)
 
-    def _sense_scores(self, x: Tensor, places: Tensor, senses: Tensor) -> Tensor:
-        """(B, V, m), the lowest number of the dtype where there is no sense."""
-        numbers = _at(senses, places)
+    def _sense_scores(self, words: Tensor, senses: Tensor) -> Tensor:
+        """words (..., width), numbers of senses (..., m) -> (..., m), the lowest number of the
+        dtype where there is no sense."""
         if self.sense is None:
-            return x.new_zeros(numbers.shape)
-        scores = self.sense(_at(x, places)).gather(2, numbers.clamp(min=0))
-        return scores.masked_fill(numbers < 0, torch.finfo(scores.dtype).min)
+            return words.new_zeros(senses.shape)
+        scores = self.sense(words).gather(-1, senses.clamp(min=0))
+        return scores.masked_fill(senses < 0, torch.finfo(scores.dtype).min)
 
 
 def keep_best(
@@ -309,12 +313,6 @@ def choose_roles(
     predicates, at = predicates[order], at[order]
     arguments = np.stack([predicates, *(column[predicates, at] for column in columns)], axis=1)
     return arguments, probs.cpu().numpy()[predicates, at]
-
-
-def _best_sense(scores: Tensor, senses: Tensor) -> tuple[Tensor, Tensor]:
-    """(P, m) twice -> (P,) number of the best sense, -1 without one, and its probability."""
-    probs, best = torch.softmax(scores, dim=1).max(dim=1)
-    return senses.gather(1, best.unsqueeze(1)).squeeze(1), probs
 
 
 def _spans(n: int, longest: int, device: torch.device) -> tuple[Tensor, Tensor]:

@@ -253,6 +253,17 @@ def test_given_predicates_alone():
     assert len(none.rows) == len(none.arguments) == len(none.senses) == len(none.role_probs) == 0
 
 
+def test_pairs_of_found_predicates_alone_are_scored():
+    """A sentence with few predicates costs no more beside one with many."""
+    module = make()
+    words = [(0, 0), (0, 3), (0, 5), (1, 2)]
+    seen = []
+    for layer in (module.role, module.sense):
+        layer.register_forward_hook(lambda layer, inputs, output: seen.append(output.shape[:-1]))
+    module.predict(batch_of([6, 6], predicates=words, may_be=-1, senses=2), choose_arguments)
+    assert [shape.numel() for shape in seen] == [4 * MIN_SPANS, 4]
+
+
 def test_no_senses_known():
     found = eager(make()).predict(batch_of([4]), choose_arguments)
     assert set(found.senses.tolist()) == {-1}
