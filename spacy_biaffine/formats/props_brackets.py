@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from .props_read import Piece, PropsError
 
-_CELL = re.compile(r"(?:\(([^()*\s]+))?\*(\))?")
+_LABEL = re.compile(r"[^()*\s]+")
+
+_CELL = re.compile(rf"(?:\(({_LABEL.pattern}))?\*(\))?")
 
 
 def read_brackets(cells: Sequence[str], places: Sequence[str]) -> list[tuple[str, Piece]]:
@@ -38,9 +40,14 @@ def read_brackets(cells: Sequence[str], places: Sequence[str]) -> list[tuple[str
 
 
 def write_brackets(pieces: Iterable[tuple[str, Piece]], n_words: int) -> list[str]:
-    """The column of these pieces, which must not overlap."""
+    """The column of these pieces, which must not overlap.
+
+    Raises ValueError for a label with brackets, stars or blanks.
+    """
     cells = ["*"] * n_words
     for label, (start, end) in pieces:
+        if not _LABEL.fullmatch(label):
+            raise ValueError(f"The label {label!r} can't stand in brackets; rename it.")
         cells[start] = f"({label}{cells[start]}"
         cells[end - 1] += ")"
     return cells

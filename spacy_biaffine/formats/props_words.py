@@ -29,7 +29,8 @@ _RANGE_OR_EMPTY = re.compile(r"([0-9]{1,9})([-.])([0-9]{1,9})", re.ASCII)
 
 def parse_conll09_block(block: Block, *, predicted: bool) -> PropSentence:
     """One sentence. predicted: take lemma, tag, features and tree from the columns of automatic
-    tools, and not those of the annotators. Raises PropsError."""
+    tools, and not those of the annotators. A predicate without a sense, _, has None. Raises
+    PropsError."""
     block, comments = _without_comments(block)
     rows = _rows(block, CONLL09)
     check_ids(block, [row[0] for row in rows])
@@ -131,9 +132,10 @@ def _props(
 ) -> Iterator[Prop]:
     """arguments: per word, the cells of the predicates' columns."""
     for number, predicate in enumerate(predicates):
+        sense = senses[predicate]
         pieces: list[tuple[str, Piece]] = [
             (cells[number], (word, word + 1))
             for word, cells in enumerate(arguments)
             if cells[number] != NONE
         ]
-        yield make_prop(predicate, senses[predicate], pieces)
+        yield make_prop(predicate, None if sense == NONE else sense, pieces)

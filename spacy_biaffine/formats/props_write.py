@@ -16,6 +16,7 @@ from .conllu_rows import cell, heads_and_labels
 from .props_brackets import write_brackets
 from .props_docs import frames_of_words
 from .props_read import PREDICATE, Piece
+from .props_spans import NONE
 from .whole import whole_text
 
 Numbers = dict[int, int]
@@ -92,7 +93,7 @@ def _conll05_rows(words: list[Token], frames: list[Frame]) -> list[list[str]]:
     marked = {numbers[_token_of(frame)] for frame in frames}
     columns = [
         [cell(token.text) for token in words],
-        [_lemma(token) if number in marked else "-" for number, token in enumerate(words)],
+        [_lemma(token) if number in marked else NONE for number, token in enumerate(words)],
         *(_brackets(frame, numbers) for frame in frames),
     ]
     return [list(row) for row in zip(*columns, strict=True)]
@@ -115,7 +116,7 @@ def _brackets(frame: Frame, numbers: Numbers) -> list[str]:
 
 def _conll09_rows(words: list[Token], frames: list[Frame]) -> list[list[str]]:
     numbers = {token.i: number for number, token in enumerate(words)}
-    senses = {numbers[_token_of(frame)]: frame.sense or "_" for frame in frames}
+    senses = {numbers[_token_of(frame)]: cell(frame.sense or "") for frame in frames}
     rows = []
     for number, (token, (head, deprel)) in enumerate(
         zip(words, heads_and_labels(words, "ROOT"), strict=True)
@@ -141,7 +142,7 @@ def _role_words(frame: Frame, numbers: Numbers) -> dict[int, str]:
                     f"{column[word]} and {label} of {frame.predicate[0].text!r} stand on one word "
                     f"({span.text!r} in {span.doc.text[:60]!r}). Take one out of doc._.frames."
                 )
-            column[word] = label
+            column[word] = cell(label)
     return column
 
 
@@ -150,7 +151,8 @@ def _token_of(frame: Frame) -> int:
 
 
 def _lemma(token: Token) -> str:
-    return cell(token.lemma_ or token.text.lower())
+    lemma = cell(token.lemma_ or token.text.lower())
+    return "_" if lemma == NONE else lemma
 
 
 def _predicate_spans(frame: Frame) -> list[Span]:

@@ -414,6 +414,7 @@ def test_what_is_outside_of_the_sentence_is_not_written(vocab, tmp_path):
     [
         (write_conll05, [("A0", 0, 2), ("A1", 1, 2)], "A0 and A1 of 'fell' in 'a b fell ' overlap"),
         (write_conll05, [("A0", 0, 3)], "A0 and V of 'fell'"),
+        (write_conll05, [("A0 (x)", 0, 1)], "The label 'A0 \\(x\\)' can't stand in brackets"),
         (write_conll09, [("A0", 0, 1), ("A1", 0, 1)], "A0 and A1 of 'fell' stand on one word"),
         (write_conll09, [("A0", 0, 2)], "'a b' can't be given as a word"),
     ],
@@ -427,6 +428,25 @@ def test_what_a_form_can_not_hold(vocab, tmp_path, writer, roles, message):
     with pytest.raises(ValueError, match=message):
         writer([doc], path)
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
+
+
+def test_senses_and_labels_of_any_letters(vocab, tmp_path):
+    """A predicate may have no sense, as in test data of CoNLL-2009, and tabs end no cell."""
+    doc = Doc(vocab, words=["a", "fell", "rose"])
+    roles = (Role("A\t0", (doc[:1],)),)
+    set_frames(doc, [Frame((doc[1:2],), None, roles), Frame((doc[2:3],), "rise\t01", ())])
+    write_conll09([doc], tmp_path / "out.txt")
+    (back,) = read(tmp_path / "out.txt", vocab, conll09())
+    assert shown(back) == [("fell", None, [("A 0", "a")]), ("rose", "rise 01", [])]
+
+
+def test_a_predicate_that_is_a_dash(vocab, tmp_path):
+    """In CoNLL-2005 a dash stands for no predicate."""
+    doc = Doc(vocab, words=["Songs", "-", "old"])
+    set_frames(doc, [Frame((doc[1:2],), None, (Role("A1", (doc[:1],)),))])
+    write_conll05([doc], tmp_path / "out.txt")
+    (back,) = read(tmp_path / "out.txt", vocab, PASTED)
+    assert places(back) == places(doc)
 
 
 @pytest.mark.parametrize("writer", [write_conll05, write_conll09])
