@@ -100,7 +100,11 @@ def _ent_score(span: Span) -> float | None:
     if ENT_SCORES not in span.doc.spans:
         return None
     group = span.doc.spans[ENT_SCORES]
-    for other, score in zip(group, group.attrs["scores"], strict=True):
+    scores = group.attrs.get("scores", ())
+    # Doc.from_docs keeps groups without their attrs.
+    if len(scores) != len(group):
+        return None
+    for other, score in zip(group, scores, strict=True):
         if (other.start, other.end, other.label) == (span.start, span.end, span.label):
             return score
     return None

@@ -109,6 +109,12 @@ def test_scores_of_entities(nlp):
     assert [ent._.ent_score for ent in loaded.ents] == [2.0, None]
 
 
+def test_joined_docs_have_no_scores_of_entities(nlp):
+    doc = write(nlp, Doc(nlp.vocab, words=["a"]), (0, 1, 0, 1.0), store_scores=True)
+    joined = Doc.from_docs([doc, doc])
+    assert [ent._.ent_score for ent in joined.ents] == [None, None]
+
+
 def test_writing_nothing_is_refused(nlp):
     with pytest.raises(ValueError, match="would write nothing"):
         pipe_of(nlp, set_ents=False)
