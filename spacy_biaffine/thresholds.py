@@ -34,7 +34,7 @@ def judge(examples: Sequence[Example], predicted_key: str, gold_key: str | None)
     golds = 0
     for example in examples:
         gold = entities_of(example.reference, gold_key)
-        golds += len(gold)
+        golds += len({(span.start, span.end, span.label) for span in gold})
         place = placing(example)
         there = {(place(span), span.label_) for span in gold}
         missing = touching(example, unannotated(example.reference, gold_key))
@@ -53,8 +53,10 @@ def f1_above(judged: Judged, threshold: float) -> float:
     return 2 * float(judged.right[found].sum()) / max(1, int(found.sum()) + judged.gold)
 
 
-def best_threshold(judged: Judged) -> float:
+def best_threshold(judged: Judged, lowest: float) -> float:
     """The threshold with the highest F1, the lowest of several; halfway between two scores.
+
+    lowest: the threshold at which the spans were predicted; what is below it is not known.
 
     Of flat output too: the best spans are chosen first, so that a higher threshold only takes away
     from what a lower one has chosen. Raises ValueError where no span is right.
@@ -69,5 +71,5 @@ def best_threshold(judged: Judged) -> float:
     f1 = 2 * np.cumsum(right) / (np.arange(1, len(scores) + 1) + gold)
     f1[:-1][scores[1:] == scores[:-1]] = 0.0  # no threshold lies between equal scores
     last = len(f1) - 1 - int(f1[::-1].argmax())
-    below = scores[last + 1] if last + 1 < len(scores) else scores[last] - 1.0
+    below = scores[last + 1] if last + 1 < len(scores) else max(scores[last] - 1.0, lowest)
     return float((scores[last] + below) / 2)

@@ -28,10 +28,10 @@ def test_equals_trying_all(spans, missed):
     judged = Judged(np.array([float(s) for s, _ in spans]), right, int(right.sum()) + missed)
     if not right.any():
         with pytest.raises(ValueError, match="nothing to choose by"):
-            best_threshold(judged)
+            best_threshold(judged, -9.0)
         return
     every = [f1_above(judged, threshold) for threshold in np.arange(-4.5, 4, 0.5)]
-    assert f1_above(judged, best_threshold(judged)) == pytest.approx(max(every))
+    assert f1_above(judged, best_threshold(judged, -9.0)) == pytest.approx(max(every))
 
 
 @pytest.mark.parametrize("key", [None, "sc"])
@@ -48,7 +48,22 @@ def test_what_is_right(key):
         [False, True],
         1,
     )
-    assert best_threshold(judged) == 0.5
+    assert best_threshold(judged, -9.0) == 0.5
+
+
+def test_no_threshold_is_below_the_lowest_that_was_looked_at():
+    judged = Judged(np.array([1.0, -5.8]), np.array([True, True]), 2)
+    assert best_threshold(judged, -6.0) == pytest.approx(-5.9)
+    assert best_threshold(judged, -9.0) == pytest.approx(-6.3)
+
+
+def test_a_gold_span_that_stands_twice_is_one():
+    nlp = spacy.blank("xx")
+    gold = Doc(nlp.vocab, words=["a"])
+    gold.spans["sc"] = [Span(gold, 0, 1, "A"), Span(gold, 0, 1, "A"), Span(gold, 0, 1, "B")]
+    predicted = Doc(nlp.vocab, words=["a"])
+    set_scored_spans(predicted, "mine", [], np.zeros(0, dtype=np.float32))
+    assert judge([Example(predicted, gold)], "mine", "sc").gold == 2
 
 
 def test_blanks_that_only_the_prediction_has_cut_nothing():
@@ -76,11 +91,11 @@ def test_missing_annotation_does_not_count(ents, scores):
     assert judge([Example(predicted, bare)], "mine", "sc").scores.tolist() == []
 
 
-@pytest.mark.parametrize("spans_key", [None, "sc"])
-def test_command(tmp_path, spans_key):
+@pytest.mark.parametrize(("spans_key", "old"), [(None, 50.0), ("sc", 50.0), (None, -1000.0)])
+def test_command(tmp_path, spans_key, old):
     fix_random_seed(0)
     nlp = spacy.blank("en")
-    config = {"model": {**POINTER, "tok2vec": TOK2VEC}, "spans_key": spans_key, "threshold": 50.0}
+    config = {"model": {**POINTER, "tok2vec": TOK2VEC}, "spans_key": spans_key, "threshold": old}
     nlp.add_pipe(COMPONENT, config=config)
     gold = gold_docs(nlp.vocab)
     nlp.initialize(lambda: examples_of(gold))
@@ -90,7 +105,7 @@ def test_command(tmp_path, spans_key):
     nlp.config["training"] = {"dev_corpus": "corpora.dev"}
     nlp.to_disk(tmp_path / "model")
     DocBin(docs=gold, store_user_data=True).to_disk(tmp_path / "dev.spacy")
-    assert nlp.evaluate(examples_of(gold))["ner_f"] == 0.0
+    before = nlp.evaluate(examples_of(gold))["ner_f"]
 
     def run(*arguments: str) -> str:
         paths = [str(tmp_path / "model"), str(tmp_path / "dev.spacy")]
@@ -98,8 +113,8 @@ def test_command(tmp_path, spans_key):
         assert result.exit_code == 0, result.output
         return result.output
 
-    assert "before 50.000: F1 0.0000" in run("--output", str(tmp_path / "tuned"))
-    assert spacy.load(tmp_path / "model").get_pipe(COMPONENT).threshold == 50.0
+    assert f"before {old:.3f}: F1 {before:.4f}" in run("--output", str(tmp_path / "tuned"))
+    assert spacy.load(tmp_path / "model").get_pipe(COMPONENT).threshold == old
     run()
     for folder in ("tuned", "model"):
         tuned = spacy.load(tmp_path / folder)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 LOWEST = -6.0
-"""Nothing below it is looked at: training pushes what is no entity far under 0."""
+"""Nothing below it and the threshold is looked at: training pushes what is none far under 0."""
 
 
 def tune_threshold(
@@ -42,8 +42,9 @@ def tune_threshold(
                 f"{', '.join(nlp.pipe_names) or 'nothing'}. Name one with --component."
             )
         old = pipe.threshold
+        pipe.threshold = min(old, LOWEST)
         judged = _judge(nlp, pipe, dev)
-        best = best_threshold(judged)
+        best = best_threshold(judged, pipe.threshold)
     except (ValueError, KeyError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
     for name, threshold in (("before", old), ("now", best)):
@@ -58,12 +59,12 @@ def tune_threshold(
 
 
 def _judge(nlp: Any, pipe: Any, dev: Path) -> Any:
-    """All spans that the component finds at the lowest threshold."""
+    """All spans that the component finds."""
     from ..annotations import ENT_SCORES
     from ..experiments.cell import dev_corpus
     from ..thresholds import judge
 
-    pipe.threshold, pipe.store_scores = LOWEST, True
+    pipe.store_scores = True
     examples = list(dev_corpus(nlp.config.interpolate(), dev)(nlp))
     for example, doc in zip(examples, nlp.pipe([eg.predicted for eg in examples]), strict=True):
         example.predicted = doc
