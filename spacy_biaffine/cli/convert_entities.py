@@ -111,7 +111,7 @@ def convert_entities(
                 max_docs=max_docs,
                 progress=docs_bar,
             )
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
     else:
         _show(source, summary)

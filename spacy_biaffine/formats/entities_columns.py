@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ..decode.bioes import bioes_of_biluo, span_type, spans_of_tags
-from .entities_docs import set_entities
+from .entities_docs import is_label, set_entities
 from .entities_report import EntityError, EntityReport, numbered_lines
 
 Block = list[tuple[str, str]]
@@ -33,6 +33,11 @@ class Columns:
     innermost_first: bool | None = None
 
     def __post_init__(self) -> None:
+        if min(self.token, self.tag) < 0 or (self.levels is not None and self.levels < 1):
+            raise ValueError(
+                "token_column and tag_column must be 1 or more, and levels 0 or more: the first "
+                "column is 1."
+            )
         if self.levels != 1 and self.innermost_first is None:
             raise ValueError(
                 "Several levels of entities: say whether the innermost or the outermost one is "
@@ -57,6 +62,8 @@ def read_columns(
     spans_key: the group for the entities; None for doc.ents, which can't hold nested ones.
     skip_bad: leave out sentences that can't be read. Raises EntityError, with file and line.
     """
+    if n_sents < 0:
+        raise ValueError(f"n_sents must be 0 or more, not {n_sents}")
     report = EntityReport() if report is None else report
     waiting: list[Doc] = []
     for block in _blocks(path):
@@ -136,7 +143,8 @@ def _check_row(place: str, row: list[str], columns: Columns, wanted: int) -> Non
 
 def checked_tag(place: str, tag: str) -> str:
     """The tag in BIOES. Raises EntityError at place for what is no tag."""
-    if tag != "O" and (tag[:2] not in {f"{p}-" for p in "BIESLU"} or not span_type(tag)):
+    is_span = tag[:2] in {f"{p}-" for p in "BIESLU"} and is_label(span_type(tag))
+    if tag != "O" and not is_span:
         raise EntityError(place, "tag", f"{tag!r} is no tag such as O, B-PER or I-PER")
     return bioes_of_biluo(tag)
 

@@ -33,6 +33,11 @@ def by_character(vocab: Vocab) -> Tokenize:
     return tokenize
 
 
+def is_label(text: str) -> bool:
+    """Whether it can be a label: blanks at its edges, which nobody sees, would make it another."""
+    return bool(text) and text == text.strip()
+
+
 def annotate(
     doc: Doc,
     offsets: Iterable[Offsets],

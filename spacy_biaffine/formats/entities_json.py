@@ -9,7 +9,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from ..annotations import entities_of, has_entities
-from .entities_docs import Offsets, Tokenize, annotate
+from .entities_docs import Offsets, Tokenize, annotate, is_label
 from .entities_report import EntityError, EntityReport, numbered_lines
 from .json_text import json_value
 from .whole import whole_text
@@ -65,12 +65,7 @@ def offsets_of(record: Record) -> list[Offsets] | None:
     """
     if not _has(record, "entities"):
         return None
-    return [
-        _offsets(e["start"], e["end"], e["label"], e.get("text"))
-        if isinstance(e, dict)
-        else _offsets(*e)
-        for e in _keyed(record["entities"])
-    ]
+    return [_entity(entity) for entity in record["entities"]]
 
 
 def cluener_offsets(record: Record) -> list[Offsets] | None:
@@ -88,10 +83,18 @@ def cluener_offsets(record: Record) -> list[Offsets] | None:
 def write_entities_json(
     docs: Iterable[Doc], path: Path, *, spans_key: str | None = None
 ) -> EntityReport:
-    """Write Docs in the form of `offsets_of`, and count them. Without annotation, text alone."""
+    """Write Docs in the form of `offsets_of`, and count them. Without annotation, text alone.
+
+    Raises ValueError for a Doc that is annotated in part, which the form can't tell.
+    """
     report = EntityReport()
     with whole_text(path) as file:
-        for doc in docs:
+        for number, doc in enumerate(docs, 1):
+            if spans_key is None and _is_partial(doc):
+                raise ValueError(
+                    f"Doc {number} is annotated in part: JSON can't tell which of its tokens are "
+                    f"unknown, and would have them outside of entities"
+                )
             record = entities_record(doc, spans_key)
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
             report.texts += 1
@@ -107,6 +110,10 @@ def entities_record(doc: Doc, spans_key: str | None = None) -> Record:
             [span.start_char, span.end_char, span.label_] for span in entities_of(doc, spans_key)
         ]
     return record
+
+
+def _is_partial(doc: Doc) -> bool:
+    return len({token.ent_iob == 0 for token in doc if not token.is_space}) == 2
 
 
 def _record(place: str, line: str) -> Record:
@@ -127,17 +134,20 @@ def _has(record: Record, key: str) -> bool:
     return key in record
 
 
-def _keyed(entities: Any) -> list[Any]:
-    for entity in entities:
-        missing = {"start", "end", "label"} - set(entity) if isinstance(entity, dict) else ()
+def _entity(entity: Any) -> Offsets:
+    if isinstance(entity, dict):
+        missing = {"start", "end", "label"} - set(entity)
         if missing:
             raise ValueError(f"{entity} has no {', '.join(sorted(missing))}")
-    return entities
+        return _offsets(entity["start"], entity["end"], entity["label"], entity.get("text"))
+    if not isinstance(entity, list) or len(entity) != 3:
+        raise ValueError(f"an entity must be [start, end, label] or an object, not {entity!r:.80}")
+    return _offsets(*entity)
 
 
 def _offsets(start: Any, end: Any, label: Any, surface: Any = None) -> Offsets:
     if type(start) is not int or type(end) is not int:
         raise ValueError(f"offsets must be whole numbers, not {start!r} and {end!r}")
-    if not isinstance(label, str) or not label:
-        raise ValueError(f"a label must be a string, not {label!r}")
+    if not isinstance(label, str) or not is_label(label):
+        raise ValueError(f"a label must be a string without blanks around it, not {label!r}")
     return Offsets(start, end, label, surface)

@@ -103,7 +103,10 @@ BAD = {
     "before the start": ([-1, 4, "X"], r"is not in the text"),
     "no number": ([0, "4", "X"], r"whole numbers"),
     "no label": ([0, 4, ""], r"label must be a string"),
-    "too short": ([0, 4], r"another form"),
+    "blank label": ([0, 4, "X "], r"label must be a string without blanks around it"),
+    "too short": ([0, 4], r"must be \[start, end, label\] or an object, not \[0, 4\]"),
+    "too long": ([0, 4, "X", 0.9], r"must be \[start, end, label\] or an object"),
+    "no entity": (3, r"must be \[start, end, label\] or an object, not 3"),
     "no end": ({"start": 0, "label": "X"}, r"has no end"),
 }
 
@@ -173,6 +176,15 @@ def test_json_round_trip(nlp, write, tmp_path, spans_key):
     assert (report.texts, report.entities) == (3, 2)
     written = (tmp_path / "out.jsonl").read_text(encoding="utf8").splitlines()
     assert [json.loads(line) for line in written] == records
+
+
+def test_partial_annotation_is_not_written_as_whole(nlp, tmp_path):
+    doc = Doc(nlp.vocab, words=["a", "b", "\n"], ents=["B-X", "", ""])
+    with pytest.raises(ValueError, match="Doc 2 is annotated in part"):
+        write_entities_json([nlp("a"), doc], tmp_path / "out.jsonl")
+    assert not list(tmp_path.iterdir())
+    doc.set_ents(doc.ents, outside=[doc[1:2]], default="unmodified")
+    write_entities_json([nlp("a"), doc], tmp_path / "out.jsonl")
 
 
 def test_characters_of_any_text():
@@ -275,6 +287,7 @@ def test_bioes_and_biluo(write, tags):
         ("a\tO\nb\tX-PER\n", "2: 'X-PER' is no tag"),
         ("a\tB-\n", "1: 'B-' is no tag"),
         ("a\tPER\n", "1: 'PER' is no tag"),
+        ("a\tB-PER \n", "1: 'B-PER ' is no tag"),
         ("x\tO\n\n \tO\n", "3: the token is empty"),
     ],
 )
@@ -284,6 +297,19 @@ def test_bad_columns(write, content, message):
     report = EntityReport()
     columns(write, content, skip_bad=True, report=report)
     assert len(report.errors) == 1
+
+
+@pytest.mark.parametrize(
+    "settings", [{"token_column": 0}, {"tag_column": 0}, {"levels": -1, "innermost_first": True}]
+)
+def test_columns_count_from_one(write, settings):
+    with pytest.raises(ValueError, match="the first column is 1"):
+        EntityColumnsCorpus(write("a\tO\n"), **settings)
+
+
+def test_fewer_than_no_sentences(write):
+    with pytest.raises(ValueError, match="n_sents must be 0 or more, not -1"):
+        columns(write, WNUT, n_sents=-1)
 
 
 def test_ragged_levels_are_an_error(write):
@@ -339,7 +365,14 @@ def test_command(write, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--form", "columns", "--levels", 2], ["--form", "json"], ["--form", "cluener"]]
+    "options",
+    [
+        [],
+        ["--form", "columns", "--levels", 2],
+        ["--form", "json"],
+        ["--form", "cluener"],
+        ["--form", "json", "--lang", "qq"],
+    ],
 )
 def test_command_fails_with_a_message_and_leaves_nothing(write, tmp_path, options):
     code, output = run(write(LITBANK), tmp_path / "out.spacy", *options)
