@@ -121,7 +121,14 @@ def test_writing_nothing_is_refused(nlp):
 
 
 @pytest.mark.parametrize(
-    "bad", [{"head_size": 7}, {"head_size": 0}, {"max_length": 0}, {"max_span_length": 0}]
+    "bad",
+    [
+        {"head_size": 7},
+        {"head_size": 0},
+        {"max_length": 0},
+        {"max_span_length": 0},
+        {"lstm_layers": -1},
+    ],
 )
 def test_bad_sizes_are_refused(nlp, bad):
     with pytest.raises(ValueError, match="must be"):

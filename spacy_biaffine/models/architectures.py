@@ -136,6 +136,8 @@ def GlobalPointer(  # noqa: N802 (the same)
     mixed_precision: half precision on a GPU.
     nO: number of labels; set by the component.
     """
+    if lstm_layers < 0:
+        raise ValueError(f"lstm_layers must be 0 or more, not {lstm_layers}.")
     if head_size < 2 or head_size % 2:
         raise ValueError(f"head_size must be an even number above 0, not {head_size}.")
     if max_length < 1 or (max_span_length is not None and max_span_length < 1):

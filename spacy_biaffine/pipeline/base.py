@@ -106,10 +106,16 @@ class StructuredPipe(TrainablePipe):
         """Collect the labels over all training Examples and give the model its weights.
 
         labels: the labels, where they are known: what `spacy init labels` has written.
+        Raises ValueError where there are no labels, or they are of another form.
         """
         validate_get_examples(get_examples, f"{type(self).__name__}.initialize")
         if labels is None:
             self._collect_labels(get_examples())
+        elif not isinstance(labels, dict) or "labels" not in labels:
+            raise ValueError(
+                f"[{self.name}] wants labels as `python -m spacy init labels` writes them for it, "
+                f"an object with the key 'labels', not {labels!r:.80}"
+            )
         else:
             self.cfg.update(labels)
         if not self.labels:
@@ -148,7 +154,8 @@ class StructuredPipe(TrainablePipe):
         if unaligned:
             warnings.warn(
                 f"[{self.name}] {unaligned} of {tokens} tokens ({unaligned / tokens:.1%}) are "
-                f"tokenized otherwise than in the gold standard: they are left out of training.",
+                f"tokenized otherwise than in the gold standard: annotation that does not fit them "
+                f"is left out of training.",
                 stacklevel=3,
             )
 
