@@ -11,7 +11,7 @@ from pathlib import Path
 from spacy.tokens import Doc, Span, Token
 
 from ..decode.pieces import labels_of_pieces
-from ..graphs import Frame
+from ..graphs import FRAMES, WORD_FRAMES, Frame, frames_of, has_graph
 from .conllu_rows import cell, heads_and_labels
 from .props_brackets import write_brackets
 from .props_docs import frames_of_words
@@ -36,20 +36,21 @@ def write_conll05(docs: Iterable[Doc], path: Path) -> int:
 def write_conll09(docs: Iterable[Doc], path: Path) -> int:
     """Write the 14 columns of CoNLL-2009 and the roles; returns the number of sentences.
 
-    Annotated and predicted columns are the same. A role stands on the word of each of its spans
-    whose head lies outside of the span. Raises ValueError as `write_conll05`.
+    Roles are those of doc._.word_frames, and where a Doc is not annotated with these, of
+    doc._.frames. Annotated and predicted columns are the same. A role stands on the word of each of
+    its spans whose head lies outside of the span. Raises ValueError as `write_conll05`.
     """
     return _write(docs, path, to_conll09)
 
 
 def to_conll05(doc: Doc) -> str:
     """A Doc as `write_conll05` writes it, '' if it has no words. Raises ValueError as there."""
-    return _text(doc, _conll05_rows)
+    return _text(doc, FRAMES, _conll05_rows)
 
 
 def to_conll09(doc: Doc) -> str:
     """A Doc as `write_conll09` writes it, '' if it has no words. Raises ValueError as there."""
-    return _text(doc, _conll09_rows)
+    return _text(doc, WORD_FRAMES if has_graph(doc, WORD_FRAMES) else FRAMES, _conll09_rows)
 
 
 def _write(docs: Iterable[Doc], path: Path, text_of: Callable[[Doc], str]) -> int:
@@ -64,23 +65,25 @@ def _write(docs: Iterable[Doc], path: Path, text_of: Callable[[Doc], str]) -> in
     return n_sentences
 
 
-def _text(doc: Doc, rows_of: Callable[[list[Token], list[Frame]], list[list[str]]]) -> str:
+def _text(
+    doc: Doc, key: str, rows_of: Callable[[list[Token], list[Frame]], list[list[str]]]
+) -> str:
     lines = []
-    for words, frames in _sentences(doc):
+    for words, frames in _sentences(doc, key):
         lines += ["\t".join(row) for row in rows_of(words, frames)]
         lines.append("")
     return "".join(line + "\n" for line in lines)
 
 
-def _sentences(doc: Doc) -> Iterator[tuple[list[Token], list[Frame]]]:
+def _sentences(doc: Doc, key: str) -> Iterator[tuple[list[Token], list[Frame]]]:
     """The words of each sentence and its frames, in the order of their predicates."""
     starts = {token.i for token in doc if token.is_sent_start} | {0}
-    frames = sorted(doc._.frames, key=_token_of)
+    frames = sorted(frames_of(doc, key), key=_token_of)
     for one, other in pairwise(frames):
         if _token_of(one) == _token_of(other):
             raise ValueError(
                 f"Two predicates stand on {doc[_token_of(one)].text!r} (token {_token_of(one)} of "
-                f"{doc.text[:60]!r}); the format has one a word. Take one out of doc._.frames."
+                f"{doc.text[:60]!r}); the format has one a word. Take one out of doc._.{key}."
             )
     for start, end in pairwise([*sorted(starts), len(doc)]):
         words = [token for token in doc[start:end] if not token.is_space]
@@ -140,7 +143,7 @@ def _role_words(frame: Frame, numbers: Numbers) -> dict[int, str]:
                 span = role.spans[0]
                 raise ValueError(
                     f"{column[word]} and {label} of {frame.predicate[0].text!r} stand on one word "
-                    f"({span.text!r} in {span.doc.text[:60]!r}). Take one out of doc._.frames."
+                    f"({span.text!r} in {span.doc.text[:60]!r}). Take one out of the Doc's frames."
                 )
             column[word] = cell(label)
     return column

@@ -385,6 +385,19 @@ def test_spans_are_written_as_words(vocab, write, tmp_path):
     ]
 
 
+def test_roles_of_words_are_written_where_there_are_some(vocab, write, tmp_path):
+    """Those of a component of its own, without frames of spans or beside other ones."""
+    (doc,) = read(write(CONLL09), vocab, conll09())
+    gold = places(doc)
+    doc._.word_frames = doc._.frames
+    doc._.frames = []
+    for _ in ("beside others", "alone"):
+        write_conll09([doc], tmp_path / "out.txt")
+        (back,) = read(tmp_path / "out.txt", vocab, conll09())
+        assert places(back) == gold
+        doc.spans.pop(FRAMES, None)
+
+
 def test_frames_outlive_a_docbin(vocab, write, tmp_path):
     docs = read(write(PROPBANK), vocab)
     data = DocBin(docs=docs).to_bytes()
