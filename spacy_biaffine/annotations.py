@@ -1,7 +1,7 @@
 """What the components write beside spaCy's own attributes, in forms that a Doc keeps when it is
 saved, copied, or sent to another process: span groups with plain data in their attrs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
@@ -90,7 +90,7 @@ def blocked_tokens(doc: Doc) -> list[Span]:
     return [doc[t.i : t.i + 1] for t in doc if t.ent_iob == 3 and not t.ent_type]
 
 
-def set_scored_spans(doc: Doc, key: str, spans: Sequence[Span], scores: Floats) -> None:
+def set_scored_spans(doc: Doc, key: str, spans: Sequence[Span], scores: Iterable[float]) -> None:
     """Write a span group whose attrs["scores"] has one score per span, as spaCy's spancat does."""
     attrs = {"scores": [float(score) for score in scores]}
     doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)

@@ -1,5 +1,6 @@
 """The score above which a span is an entity, chosen on annotated Docs."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from .types import Floats
 class Judged(NamedTuple):
     """Predicted spans, the best first, and how many there are in the gold standard.
 
-    scores: (m,); right: (m,) bool; gold: a number.
+    scores: (m,), infinite for those that are there at any threshold; right: (m,) bool; gold: a
+    number.
     """
 
     scores: Floats
@@ -27,7 +29,8 @@ class Judged(NamedTuple):
 def judge(examples: Sequence[Example], predicted_key: str, gold_key: str | None) -> Judged:
     """The spans of a predicted group with scores, against gold ones, None for doc.ents.
 
-    Spans that hold a token of which the annotation is missing are left out, as in the scorer.
+    Spans that hold a token of which the annotation is missing are left out, as in the scorer. With
+    doc.ents, those that are not in the group are there at any threshold.
     """
     right: list[bool] = []
     scores: list[float] = []
@@ -39,7 +42,15 @@ def judge(examples: Sequence[Example], predicted_key: str, gold_key: str | None)
         there = {(place(span), span.label_) for span in gold}
         missing = touching(example, unannotated(example.reference, gold_key))
         group = example.predicted.spans[predicted_key]
-        for span, score in zip(group, group.attrs["scores"], strict=True):
+        found = [*zip(group, group.attrs["scores"], strict=True)]
+        if gold_key is None:
+            written = {(span.start, span.end, span.label) for span in group}
+            found += [
+                (ent, math.inf)
+                for ent in example.predicted.ents
+                if (ent.start, ent.end, ent.label) not in written
+            ]
+        for span, score in found:
             if not missing[span.start : span.end].any():
                 right.append(((span.start, span.end), span.label_) in there)
                 scores.append(score)
@@ -62,9 +73,10 @@ def best_threshold(judged: Judged, lowest: float) -> float:
     from what a lower one has chosen. Raises ValueError where no span is right.
     """
     scores, right, gold = judged
-    if not right.any():
+    own = np.isfinite(scores)
+    if not right[own].any():
         raise ValueError(
-            f"none of the {len(scores)} spans that the component finds is one of the {gold} that "
+            f"none of the {own.sum()} spans that the component finds is one of the {gold} that "
             f"are annotated: there is nothing to choose by"
         )
     # F1 = 2 tp / (predicted + gold), of the spans down to each one.
@@ -72,4 +84,5 @@ def best_threshold(judged: Judged, lowest: float) -> float:
     f1[:-1][scores[1:] == scores[:-1]] = 0.0  # no threshold lies between equal scores
     last = len(f1) - 1 - int(f1[::-1].argmax())
     below = scores[last + 1] if last + 1 < len(scores) else max(scores[last] - 1.0, lowest)
-    return float((scores[last] + below) / 2)
+    above = scores[last] if own[last] else below + 1.0
+    return float((above + below) / 2)

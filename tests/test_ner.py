@@ -109,6 +109,16 @@ def test_scores_of_entities(nlp):
     assert [ent._.ent_score for ent in loaded.ents] == [2.0, None]
 
 
+def test_earlier_entities_keep_their_scores_or_have_none(nlp):
+    doc = Doc(nlp.vocab, words=["a", "b", "c"], ents=["O", "O", "B-A"])
+    write(nlp, doc, (0, 1, 0, 1.0), (2, 3, 0, 5.0), store_scores=True)
+    assert [ent._.ent_score for ent in doc.ents] == [1.0, None]
+    nlp.get_pipe("global_pointer_ner").set_annotations(
+        [doc], [found((0, 1, 0, 7.0), (1, 2, 1, 2.0))]
+    )
+    assert [ent._.ent_score for ent in doc.ents] == [1.0, 2.0, None]
+
+
 def test_joined_docs_have_no_scores_of_entities(nlp):
     doc = write(nlp, Doc(nlp.vocab, words=["a"]), (0, 1, 0, 1.0), store_scores=True)
     joined = Doc.from_docs([doc, doc])

@@ -66,6 +66,30 @@ def test_a_gold_span_that_stands_twice_is_one():
     assert judge([Example(predicted, gold)], "mine", "sc").gold == 2
 
 
+def test_entities_of_others_are_there_at_any_threshold():
+    nlp = spacy.blank("xx")
+    gold = Doc(nlp.vocab, words=["a", "b", "c"], ents=["B-A", "B-A", "B-A"])
+    predicted = Doc(nlp.vocab, words=["a", "b", "c"], ents=["B-A", "B-A", "B-B"])
+    for spans, scores, right in (
+        ([Span(predicted, 1, 2, "A")], [1.0], [True, False, True]),
+        ([Span(predicted, 2, 3, "B"), Span(predicted, 1, 2, "A")], [2.0, 1.0], [True, False, True]),
+    ):
+        set_scored_spans(predicted, "mine", spans, scores)
+        judged = judge([Example(predicted, gold)], "mine", None)
+        assert judged.right.tolist() == right
+        assert judged.scores[-len(scores) :].tolist() == scores
+        assert f1_above(judged, 0.0) == pytest.approx(4 / 6)
+        assert best_threshold(judged, -6.0) == 0.5
+
+
+def test_threshold_above_all_where_others_do_better():
+    scores = np.array([np.inf, 3.0, 2.5, 2.0, 1.0])
+    judged = Judged(scores, np.array([True, False, False, False, True]), 2)
+    assert best_threshold(judged, -6.0) == 3.5
+    with pytest.raises(ValueError, match="none of the 1 spans"):
+        best_threshold(Judged(scores[:2], np.array([True, False]), 2), -6.0)
+
+
 def test_blanks_that_only_the_prediction_has_cut_nothing():
     nlp = spacy.blank("xx")
     gold = Doc(nlp.vocab, words=["New", "York", "fell"], ents=["B-A", "I-A", "O"])

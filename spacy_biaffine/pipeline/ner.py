@@ -76,7 +76,8 @@ def make_ner(
         doc.ents. Otherwise they are replaced.
     threshold: the score above which a span is an entity; `biaffine tune-threshold` finds one.
     cross_sentences: look for entities in the whole Doc and not in its sentences.
-    store_scores: keep the scores of what was written to doc.ents, as `span._.ent_score`.
+    store_scores: keep the scores of what was written to doc.ents, as `span._.ent_score`; entities
+        that were there keep theirs, or have none.
     scorer: the scoring method.
     """
     return GlobalPointerNer(
@@ -182,9 +183,11 @@ class GlobalPointerNer(StructuredPipe):
         chosen = choose_flat(found.starts, found.ends, found.scores, taken)
         doc.set_ents([*earlier, *(spans[n] for n in chosen)], blocked=blocked, default="outside")
         if self.store_scores:
-            there = {(ent.start, ent.end, ent.label) for ent in doc.ents}
-            kept = [n for n, s in enumerate(spans) if (s.start, s.end, s.label) in there]
-            set_scored_spans(doc, ENT_SCORES, [spans[n] for n in kept], found.scores[kept])
+            scored = [(ent, ent._.ent_score) for ent in earlier if ent._.ent_score is not None]
+            scored += [(spans[n], found.scores[n]) for n in chosen]
+            set_scored_spans(
+                doc, ENT_SCORES, [s for s, _ in scored], [score for _, score in scored]
+            )
 
 
 def span_loss(
