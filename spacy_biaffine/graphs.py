@@ -99,7 +99,7 @@ def set_graph(
     for node, heads in zip(nodes, incoming, strict=True):
         if node.doc is not doc or node.end <= node.start:
             raise ValueError(f"The node {node!r} of the graph {key!r} has no tokens of this Doc.")
-        written = json.dumps(heads, ensure_ascii=False) if heads else ""
+        written = _written(tuple(heads)) if heads else ""
         spans.append(Span(doc, node.start, node.end, node.label, kb_id=node.kb_id, span_id=written))
     attrs |= {"tokens": len(doc), "nodes": len(nodes)}
     flat = [score for each in scores for score in each]
@@ -149,6 +149,11 @@ def _read(doc: Doc, group: SpanGroup) -> SpanGraph:
         scores = [None] * len(ends)
     edges = [Edge(*end, score) for end, score in zip(ends, scores, strict=True)]
     return SpanGraph(nodes, edges)
+
+
+@lru_cache(maxsize=100_000)
+def _written(heads: tuple[tuple[int | None, str], ...]) -> str:
+    return json.dumps(heads, ensure_ascii=False)
 
 
 @lru_cache(maxsize=100_000)

@@ -107,24 +107,26 @@ def frames_of_docs(batches: list[Scored[FoundRoles]], docs: list[Doc]) -> list[l
         predicates = tokens[found.rows, found.places]
         numbers = np.searchsorted(ends, predicates, side="right") - 1
         begins = ends[numbers]
-        rows = found.rows[found.arguments[:, 0]]
+        owners = found.arguments[:, 0]
+        rows, begin = found.rows[owners], begins[owners]
         spans = np.stack(
             [
-                tokens[rows, found.arguments[:, 1]],
-                tokens[rows, found.arguments[:, 2] - 1] + 1,
+                tokens[rows, found.arguments[:, 1]] - begin,
+                tokens[rows, found.arguments[:, 2] - 1] + 1 - begin,
                 found.arguments[:, 3],
             ],
             axis=1,
         )
-        cuts = np.searchsorted(found.arguments[:, 0], np.arange(len(predicates) + 1))
-        for number, (doc, begin) in enumerate(zip(numbers, begins, strict=True)):
+        cuts = np.searchsorted(owners, np.arange(len(predicates) + 1))
+        places = (predicates - begins).tolist()
+        for number, (doc, place) in enumerate(zip(numbers.tolist(), places, strict=True)):
             part = slice(cuts[number], cuts[number + 1])
             frames[doc].append(
                 FoundFrame(
-                    predicate=int(predicates[number] - begin),
+                    predicate=place,
                     prob=float(found.probs[number]),
                     sense=int(found.senses[number]),
-                    arguments=spans[part] - [begin, begin, 0],
+                    arguments=spans[part],
                     role_probs=found.role_probs[part],
                 )
             )

@@ -202,9 +202,9 @@ class SyntaxSRL(StructuredPipe):
         for doc, found in zip(docs, scores, strict=True):
             frames = {}
             for each in found:
-                token = doc[each.predicate]
-                guess = senses.best(lemma_of(token)) if names else None
-                sense = guess if each.sense < 0 else names[each.sense]
+                sense = names[each.sense] if each.sense >= 0 else None
+                if sense is None and names:
+                    sense = senses.best(lemma_of(doc[each.predicate]))
                 frames[each.predicate] = self._frame(doc, each, sense)
             written: Iterable[Frame] = frames.values()
             if self.given_predicates:
