@@ -241,15 +241,13 @@ class RoleLabeller(nn.Module):
     def _best_predicates(
         self, scores: Tensor, given: Tensor, may_be: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
-        limits = (
-            (lengths * self.pruning.predicate_share).ceil().clamp(max=self.pruning.max_predicates)
-        )
-        return keep_best(scores, given, may_be, limits)
+        limits = _share_of(lengths, self.pruning.predicate_share)
+        return keep_best(scores, given, may_be, limits.clamp(max=self.pruning.max_predicates))
 
     def _best_spans(
         self, scores: Tensor, gold: Tensor, ends: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
-        limits = (lengths * self.pruning.span_share).ceil()
+        limits = _share_of(lengths, self.pruning.span_share)
         limits = limits.clamp(min=MIN_SPANS).clamp(max=self.pruning.max_spans)
         inside = ends < lengths.to(ends.device).unsqueeze(1)
         return keep_best(scores, gold & inside, inside, limits)
@@ -320,6 +318,11 @@ def _spans(n: int, longest: int, device: torch.device) -> tuple[Tensor, Tensor]:
     all_spans = torch.ones(n, n, dtype=torch.bool, device=device).triu().tril(longest - 1)
     starts, ends = all_spans.nonzero(as_tuple=True)
     return starts, ends
+
+
+def _share_of(lengths: Tensor, share: float) -> Tensor:
+    """A share of the words, rounded up; what float32 adds to a whole number is not another word."""
+    return (lengths * share - 1e-4).ceil()
 
 
 def _at(x: Tensor, places: Tensor) -> Tensor:

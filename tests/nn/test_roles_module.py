@@ -105,6 +105,8 @@ def test_the_best_candidates_are_kept():
     assert spans == [MIN_SPANS, 6]
     best = scores.predicates[0].topk(8).indices
     assert set(best.tolist()) == set(scores.places[0].tolist())
+    (row,) = module(batch_of([25])).places
+    assert (row >= 0).sum() == 15  # although 25 * 0.6 is more in float32
     limited = make(max_predicates=3, max_spans=2)(batch_of([12, 3]))
     assert limited.roles.shape == (2, 3, 2, ROLES)
 
