@@ -10,14 +10,10 @@ from spacy.vocab import Vocab
 
 from ..annotations import register_token_label
 from .corpus import check_layers, examples_of
-from .entities_report import numbered_lines
+from .lines import FormatError, numbered_lines
 
 MISSING = "_"
 """What stands in the column of a token that has no label."""
-
-
-class ColumnError(ValueError):
-    """A line that can't be read: file, line number, what is wrong."""
 
 
 def read_labels(
@@ -35,7 +31,7 @@ def read_labels(
     or blank end a sentence. The label "_" is none.
     target: where the label goes: tag, pos, or a token extension such as `_.supertag`.
     token, label: number of the column, from 0; negative ones count from the end of the line.
-    Raises ColumnError, with file and line, and ValueError for another target.
+    Raises FormatError, with file and line, and ValueError for another target.
     """
     if target not in ("tag", "pos") and not target.startswith("_."):
         raise ValueError(f"target is {target!r}; columns go to tag, pos or _.NAME.")
@@ -50,7 +46,7 @@ def read_labels(
     if waiting:
         yield _doc(waiting, vocab, target)
     if not found:
-        raise ColumnError(f"{path}: no sentences found")
+        raise FormatError(str(path), "empty", "no sentences found")
 
 
 class LabelColumnsCorpus:
@@ -79,7 +75,7 @@ class LabelColumnsCorpus:
         self.limit = limit
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Examples with gold tokens. Raises ColumnError, with file and line."""
+        """Examples with gold tokens. Raises FormatError, with file and line."""
         docs = read_labels(
             self.path,
             nlp.vocab,
@@ -108,12 +104,15 @@ def _row(place: str, line: str, token: int, label: int) -> tuple[str, str]:
     try:
         word, name = columns[token].strip(), columns[label].strip()
     except IndexError:
-        raise ColumnError(
-            f"{place}: {len(columns)} columns; wanted the token in column {token} and the label "
-            f"in column {label}, counted from 0"
+        raise FormatError(
+            place,
+            "columns",
+            f"{len(columns)} columns; wanted the token in column {token} and the label in column "
+            f"{label}, counted from 0",
         ) from None
     if not word or not name:
-        raise ColumnError(f"{place}: the {'label' if word else 'token'} is empty; '_' is no label")
+        empty = "label" if word else "token"
+        raise FormatError(place, empty, f"the {empty} is empty; '_' is no label")
     return word, "" if name == MISSING else name
 
 

@@ -9,11 +9,10 @@ from .entities_json import (
     read_entities_json,
     write_entities_json,
 )
-from .entities_report import EntityError, EntityReport
+from .entities_report import EntityReport
 
 __all__ = [
     "Columns",
-    "EntityError",
     "EntityReport",
     "Offsets",
     "by_character",

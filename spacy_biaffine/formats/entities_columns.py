@@ -10,7 +10,8 @@ from spacy.vocab import Vocab
 
 from ..decode.bioes import bioes_of_biluo, span_type, spans_of_tags
 from .entities_docs import is_label, set_entities
-from .entities_report import EntityError, EntityReport, numbered_lines
+from .entities_report import EntityReport
+from .lines import FormatError, numbered_lines
 
 Block = list[tuple[str, str]]
 """Places and lines of a sentence."""
@@ -60,7 +61,7 @@ def read_columns(
     Columns are separated by tabs. Sentences end at lines that are empty or hold blanks alone; lines
     that begin with # and have no tab are comments. A tag that continues no entity begins one.
     spans_key: the group for the entities; None for doc.ents, which can't hold nested ones.
-    skip_bad: leave out sentences that can't be read. Raises EntityError, with file and line.
+    skip_bad: leave out sentences that can't be read. Raises FormatError, with file and line.
     """
     if n_sents < 0:
         raise ValueError(f"n_sents must be 0 or more, not {n_sents}")
@@ -132,20 +133,20 @@ def _check_row(place: str, row: list[str], columns: Columns, wanted: int) -> Non
     least = max(wanted, columns.tag + 1, columns.token + 1)
     is_short = len(row) < least
     if is_short or (columns.levels is None and len(row) != wanted):
-        raise EntityError(
+        raise FormatError(
             place,
             "columns",
             f"{len(row)} columns where {least} are wanted; columns are separated by tabs",
         )
     if not row[columns.token].strip():
-        raise EntityError(place, "columns", "the token is empty")
+        raise FormatError(place, "columns", "the token is empty")
 
 
 def checked_tag(place: str, tag: str) -> str:
-    """The tag in BIOES. Raises EntityError at place for what is no tag."""
+    """The tag in BIOES. Raises FormatError at place for what is no tag."""
     is_span = tag[:2] in {f"{p}-" for p in "BIESLU"} and is_label(span_type(tag))
     if tag != "O" and not is_span:
-        raise EntityError(place, "tag", f"{tag!r} is no tag such as O, B-PER or I-PER")
+        raise FormatError(place, "tag", f"{tag!r} is no tag such as O, B-PER or I-PER")
     return bioes_of_biluo(tag)
 
 
@@ -167,7 +168,7 @@ def _check_order(
             for low, high, _ in (span for outer in outward[number + 1 :] for span in outer):
                 if start <= low and high <= end and (start, end) != (low, high):
                     first = "innermost" if innermost_first else "outermost"
-                    raise EntityError(
+                    raise FormatError(
                         place,
                         "order",
                         f"{doc[low:high].text!r} is inside {doc[start:end].text!r}: the levels are "

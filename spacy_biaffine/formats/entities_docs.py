@@ -8,7 +8,8 @@ from spacy.tokens import Doc, Span
 from spacy.util import get_words_and_spaces
 from spacy.vocab import Vocab
 
-from .entities_report import EntityError, EntityReport
+from .entities_report import EntityReport
+from .lines import FormatError
 
 Tokenize = Callable[[str], Doc]
 
@@ -51,7 +52,7 @@ def annotate(
 
     snap: leave out blanks at the edges, and widen what cuts a token to all of it; otherwise either
     is an error. spans_key: the group for the entities; None for doc.ents.
-    Raises EntityError at place.
+    Raises FormatError at place.
     """
     spans = []
     for each in offsets:
@@ -60,7 +61,7 @@ def annotate(
         mode = "expand" if snap else "strict"
         span = doc.char_span(start, end, label=each.label, alignment_mode=mode)
         if span is None or start == end or (not snap and _has_blank_edge(span.text)):
-            raise EntityError(place, "offsets", _misfit(doc, each))
+            raise FormatError(place, "offsets", _misfit(doc, each))
         report.snapped += (span.start_char, span.end_char) != (each.start, each.end)
         spans.append(span)
     return set_entities(doc, spans, place, spans_key=spans_key, report=report)
@@ -82,7 +83,7 @@ def set_entities(
     else:
         for one, other in pairwise(ordered):
             if other.start < one.end:
-                raise EntityError(
+                raise FormatError(
                     place,
                     "overlap",
                     f"the entities {_show(one)} and {_show(other)} overlap: doc.ents can't hold "
@@ -97,7 +98,7 @@ def set_entities(
 def _check(text: str, offsets: Offsets, place: str) -> None:
     start, end = offsets.start, offsets.end
     if not 0 <= start < end <= len(text):
-        raise EntityError(
+        raise FormatError(
             place,
             "offsets",
             f"the entity [{start}, {end}) {offsets.label} is not in the text, which has "
@@ -105,7 +106,7 @@ def _check(text: str, offsets: Offsets, place: str) -> None:
         )
     found = text[start:end]
     if offsets.surface is not None and found != offsets.surface:
-        raise EntityError(
+        raise FormatError(
             place,
             "surface",
             f"the entity [{start}, {end}) {offsets.label} is {found!r} in the text, but "

@@ -10,8 +10,9 @@ from spacy.tokens import Doc
 
 from ..annotations import entities_of, has_entities
 from .entities_docs import Offsets, Tokenize, annotate, is_label
-from .entities_report import EntityError, EntityReport, numbered_lines
+from .entities_report import EntityReport
 from .json_text import json_value
+from .lines import FormatError, numbered_lines
 from .whole import whole_text
 
 Record = dict[str, Any]
@@ -33,7 +34,7 @@ def read_entities_json(
 
     offsets: `offsets_of` or `cluener_offsets`, the form of the entities. Lines without annotation
     give Docs without any. spans_key, snap: as in `annotate`. skip_bad: leave out lines that can't
-    be read. Raises EntityError, with file and line.
+    be read. Raises FormatError, with file and line.
     """
     report = EntityReport() if report is None else report
 
@@ -42,11 +43,11 @@ def read_entities_json(
         try:
             found = offsets(record)
         except (ValueError, TypeError, AttributeError) as error:
-            raise EntityError(place, "form", f"entities of another form: {error}") from error
+            raise FormatError(place, "form", f"entities of another form: {error}") from error
         try:
             doc = tokenize(record["text"])
         except ValueError as error:  # longer than spaCy takes
-            raise EntityError(place, "text", str(error)) from error
+            raise FormatError(place, "text", str(error)) from error
         if found is None:
             report.texts += 1
             return doc
@@ -120,9 +121,9 @@ def _record(place: str, line: str) -> Record:
     try:
         record = json_value(line)
     except ValueError as error:
-        raise EntityError(place, "json", str(error)) from error
+        raise FormatError(place, "json", str(error)) from error
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-        raise EntityError(place, "json", 'a line must be an object with a string as "text"')
+        raise FormatError(place, "json", 'a line must be an object with a string as "text"')
     return record
 
 

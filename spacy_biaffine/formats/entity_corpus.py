@@ -48,7 +48,7 @@ class EntityJsonCorpus:
         self.limit = limit
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Examples with gold tokens. Raises EntityError, with file and line."""
+        """Examples with gold tokens. Raises FormatError, with file and line."""
         return examples_of(self._docs(nlp), [], self.limit)
 
     def _docs(self, nlp: Language) -> Iterator[Doc]:
@@ -96,7 +96,7 @@ class EntityColumnsCorpus:
         self.limit = limit
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Examples with gold tokens. Raises EntityError, with file and line."""
+        """Examples with gold tokens. Raises FormatError, with file and line."""
         return examples_of(self._docs(nlp), self.given, self.limit)
 
     def _docs(self, nlp: Language) -> Iterator[Doc]:

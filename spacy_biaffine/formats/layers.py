@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from ..decode.pieces import join_pieces
 from ..graphs import Frame, Role, set_frames
 from .conllu_kept import KeptSentence, kept_sentences
-from .entities_report import EntityError
+from .lines import FormatError
 from .relations_docs import ENTITIES, RelationReport, annotate, entity_of
 from .relations_json import Record, json_records
 from .relations_spert import layers_of
@@ -32,7 +32,7 @@ def add_layers(
     doc._.frames, where "C-X" is a further piece of the role "X" before it.
     A Doc is annotated with what all of its sentences are: where an object has no "relations", the
     Doc of its sentence has no such annotation, as against [], which says that there are none.
-    Raises EntityError, with file and line, for a sentence without layers or with other tokens.
+    Raises FormatError, with file and line, for a sentence without layers or with other tokens.
     """
     report = RelationReport() if report is None else report
     records: dict[str, tuple[str, Record]] = {}
@@ -41,7 +41,7 @@ def add_layers(
         sent_id = str(record.get("sent_id"))
         if sent_id in records:
             detail = f"sent_id {sent_id} stands at {records[sent_id][0]} already; keep one of them"
-            raise EntityError(place, "layers", detail)
+            raise FormatError(place, "layers", detail)
         records[sent_id] = place, record
     for doc in docs:
         entities: list[Span] = []
@@ -81,11 +81,11 @@ def _record_of(
         None,
     )
     if sent_id not in records:
-        raise EntityError(str(path), "layers", f"no object for the sentence with sent_id {sent_id}")
+        raise FormatError(str(path), "layers", f"no object for the sentence with sent_id {sent_id}")
     place, record = records[sent_id]
     words = [token.text for token in doc[sentence.start : sentence.end]]
     if record.get("tokens") != words:
-        raise EntityError(
+        raise FormatError(
             place,
             "layers",
             f"the tokens of {sent_id} are {record.get('tokens')}, but {words} in the treebank. Are "
@@ -98,7 +98,7 @@ def _frames(doc: Doc, record: Record, place: str, start: int) -> list[Frame]:
     try:
         return [_frame(doc, each, place, start) for each in record.get("frames", ())]
     except (KeyError, TypeError) as error:
-        raise EntityError(
+        raise FormatError(
             place,
             "form",
             f"frames need predicate, sense and roles, roles label, start and end ({error!r})",
@@ -113,10 +113,10 @@ def _frame(doc: Doc, frame: dict[str, Any], place: str, start: int) -> Frame:
     labels = [each["label"] for each in frame["roles"]]
     sense = frame["sense"]
     if not all(isinstance(label, str) and label for label in labels):
-        raise EntityError(place, "form", f"labels of roles must be strings, not {labels}")
+        raise FormatError(place, "form", f"labels of roles must be strings, not {labels}")
     if not isinstance(sense, str | None) or not frame["predicate"]:
         detail = f"a frame needs a predicate, and a string as sense or null, not {sense!r}"
-        raise EntityError(place, "form", detail)
+        raise FormatError(place, "form", detail)
     pieces = [
         (label, span(each["start"], each["end"]))
         for label, each in zip(labels, frame["roles"], strict=True)

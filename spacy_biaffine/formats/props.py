@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from .props_docs import docs_of_props, frames_of_words
-from .props_read import Block, PropSentence, PropsError, PropsReport, read_blocks
+from .props_read import Block, PropSentence, PropsReport, read_blocks
 from .props_spans import EWT_PROPBANK, SpanColumns, parse_span_block
 from .props_words import parse_conll09_block, parse_up_block
 from .props_write import to_conll05, to_conll09, write_conll05, write_conll09
@@ -16,7 +16,6 @@ from .props_write import to_conll05, to_conll09, write_conll05, write_conll09
 __all__ = [
     "EWT_PROPBANK",
     "Parse",
-    "PropsError",
     "PropsReport",
     "SpanColumns",
     "conll09",
@@ -69,7 +68,7 @@ def read_props(
     these too, as doc._.word_frames.
     skip_auxiliaries: leave out be.03, do.01, get.03 and have.01 where the word is tagged AUX.
     skip_bad: leave out sentences that can't be read. report: filled with counts.
-    Raises PropsError, with file and line.
+    Raises FormatError, with file and line.
     """
     report = PropsReport() if report is None else report
     sentences = read_blocks(

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from .props_read import Piece, PropsError
+from .lines import FormatError
+from .props_read import Piece
 
 _LABEL = re.compile(r"[^()*\s]+")
 
@@ -13,7 +14,7 @@ _CELL = re.compile(rf"(?:\(({_LABEL.pattern}))?\*(\))?")
 def read_brackets(cells: Sequence[str], places: Sequence[str]) -> list[tuple[str, Piece]]:
     """Labels and pieces of one column, in the order of the text.
 
-    places: FILE:NUMBER of each cell. Raises PropsError for another notation, and for brackets that
+    places: FILE:NUMBER of each cell. Raises FormatError for another notation, and for brackets that
     are not closed, not opened, or nested.
     """
     pieces = []
@@ -22,20 +23,20 @@ def read_brackets(cells: Sequence[str], places: Sequence[str]) -> list[tuple[str
         match = _CELL.fullmatch(cell)
         if match is None:
             detail = f"{cell!r} where (LABEL*, *, *) or (LABEL*) is wanted"
-            raise PropsError(place, "brackets", detail)
+            raise FormatError(place, "brackets", detail)
         if match[1]:
             if label is not None:
                 detail = f"({match[1]} opens inside ({label} of {places[start]}; close that first"
-                raise PropsError(place, "brackets", detail)
+                raise FormatError(place, "brackets", detail)
             label, start = match[1], word
         if match[2]:
             if label is None:
-                raise PropsError(place, "brackets", f"{cell!r} closes a bracket that none opened")
+                raise FormatError(place, "brackets", f"{cell!r} closes a bracket that none opened")
             pieces.append((label, (start, word + 1)))
             label = None
     if label is not None:
         detail = f"({label} is not closed in its sentence; end the argument with *)"
-        raise PropsError(places[start], "brackets", detail)
+        raise FormatError(places[start], "brackets", detail)
     return pieces
 
 

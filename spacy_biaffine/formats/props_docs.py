@@ -9,7 +9,8 @@ from spacy.vocab import Vocab
 from ..graphs import WORD_FRAMES, Frame, Role, set_frames
 from .conllu_docs import DocMaker, group_sentences
 from .conllu_read import Sentence
-from .props_read import Piece, Prop, PropsError
+from .lines import FormatError
+from .props_read import Piece, Prop
 
 
 def docs_of_props(
@@ -23,7 +24,7 @@ def docs_of_props(
     """Docs of n_sents sentences, with their trees, tags, lemmas and doc._.frames.
 
     A sentence without a tree stands alone or with its like. words: arguments are words and not
-    spans; see `frames_of_words`. word_frames: these too, as doc._.word_frames. Raises PropsError
+    spans; see `frames_of_words`. word_frames: these too, as doc._.word_frames. Raises FormatError
     where the words of an argument have no heads.
     """
     maker = DocMaker(vocab)
@@ -46,7 +47,7 @@ def docs_of_props(
             if word_frames:
                 set_frames(doc, frames_of_words(frames), WORD_FRAMES)
         except ValueError as error:
-            raise PropsError(group[0].place, "words", str(error)) from error
+            raise FormatError(group[0].place, "words", str(error)) from error
         yield doc
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..decode.pieces import join_pieces
 from .conllu_check import check_tree
 from .conllu_read import DEPREL, HEAD, UPOS, Sentence
-from .entities_report import numbered_lines
+from .lines import FormatError, numbered_lines
 
 Block = list[tuple[str, str]]
 """Places, FILE:NUMBER, and lines of a sentence."""
@@ -42,14 +42,6 @@ class PropSentence(NamedTuple):
     props: list[Prop] | None
 
 
-class PropsError(ValueError):
-    """Semantic roles that can't be read. ``reason`` is a short name to count by."""
-
-    def __init__(self, place: str, reason: str, detail: str) -> None:
-        super().__init__(f"{place}: {detail}")
-        self.reason = reason
-
-
 @dataclass
 class PropsReport:
     """Counts filled while reading.
@@ -67,7 +59,7 @@ class PropsReport:
     unannotated: int = 0
     treeless: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
-    errors: list[PropsError] = field(default_factory=list)
+    errors: list[FormatError] = field(default_factory=list)
 
 
 def read_blocks(
@@ -80,13 +72,13 @@ def read_blocks(
 ) -> Iterator[tuple[Sentence, list[Prop]]]:
     """The annotated sentences of a file, where blank lines are between them.
 
-    Raises PropsError, also where the file holds no sentence; with skip_bad it leaves out the
+    Raises FormatError, also where the file holds no sentence; with skip_bad it leaves out the
     sentences that can't be read.
     """
     for block in _blocks(path):
         try:
             sentence, props = parse(block)
-        except PropsError as error:
+        except FormatError as error:
             if not skip_bad:
                 raise
             report.skipped[error.reason] += 1
@@ -108,7 +100,7 @@ def read_blocks(
         report.roles.update(label for prop in props for label, _ in prop.roles)
         yield sentence, props
     if not report.sentences:
-        raise PropsError(str(path), "no sentences", "no sentence with semantic roles was found")
+        raise FormatError(str(path), "no sentences", "no sentence with semantic roles was found")
 
 
 def make_prop(token: int, sense: str | None, pieces: Iterable[tuple[str, Piece]]) -> Prop:
@@ -130,25 +122,25 @@ def make_prop(token: int, sense: str | None, pieces: Iterable[tuple[str, Piece]]
 
 
 def check_ids(block: Block, ids: Sequence[str]) -> None:
-    """Raises PropsError unless words are numbered 1, 2, 3, ..."""
+    """Raises FormatError unless words are numbered 1, 2, 3, ..."""
     for number, ((place, _), found) in enumerate(zip(block, ids, strict=True), 1):
         if found != str(number):
             detail = f"ID {found!r} where {number} is wanted; number the words 1, 2, 3, ..."
-            raise PropsError(place, "ID", detail)
+            raise FormatError(place, "ID", detail)
 
 
 def check_tree_cells(block: Block, sentence: Sentence) -> None:
-    """Raises PropsError for a HEAD that is no number, or one of no word."""
+    """Raises FormatError for a HEAD that is no number, or one of no word."""
     heads = [cells[HEAD] for cells in sentence.words]
     problem = check_tree(heads) if heads else None
     if problem is not None and problem.reason not in _NO_TREE:
-        raise PropsError(block[problem.word][0], problem.reason, problem.detail)
+        raise FormatError(block[problem.word][0], problem.reason, problem.detail)
 
 
 def check_widths(
     block: Block, rows: Sequence[Sequence[str]], fixed: int, predicates: Sequence[int]
 ) -> None:
-    """Raises PropsError unless all rows have `fixed` columns and one for each predicate.
+    """Raises FormatError unless all rows have `fixed` columns and one for each predicate.
 
     predicates: their words.
     """
@@ -158,7 +150,7 @@ def check_widths(
         return
     if len(widths) == 1 and (width := widths.pop()) >= fixed:
         words = ", ".join(str(word + 1) for word in predicates) or "none"
-        raise PropsError(
+        raise FormatError(
             block[0][0],
             "argument columns",
             f"{width - fixed} argument columns, {len(predicates)} predicates (words: {words}) in "
@@ -166,7 +158,7 @@ def check_widths(
         )
     for (place, line), row in zip(block, rows, strict=True):
         if len(row) != wanted:
-            raise PropsError(
+            raise FormatError(
                 place,
                 "columns",
                 f"{len(row)} columns, wanted {wanted}: {fixed} and one for each of the sentence's "

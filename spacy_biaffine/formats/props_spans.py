@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .conllu_read import Sentence
+from .lines import FormatError
 from .props_brackets import read_brackets
 from .props_read import (
     Block,
     PropSentence,
-    PropsError,
     check_ids,
     check_tree_cells,
     check_widths,
@@ -58,7 +58,7 @@ EWT_PROPBANK = SpanColumns(
 
 
 def parse_span_block(block: Block, columns: SpanColumns) -> PropSentence:
-    """One sentence. Raises PropsError."""
+    """One sentence. Raises FormatError."""
     is_word = [not (columns.comments and line.startswith("# ")) for _, line in block]
     words = [each for each, is_one in zip(block, is_word, strict=True) if is_one]
     comments = [line for (_, line), is_one in zip(block, is_word, strict=True) if not is_one]
@@ -66,9 +66,9 @@ def parse_span_block(block: Block, columns: SpanColumns) -> PropSentence:
     for (place, line), row in zip(words, rows, strict=True):
         if len(row) < columns.fixed:
             detail = f"{len(row)} columns, wanted {columns.fixed} or more: {line[:60]!r}"
-            raise PropsError(place, "columns", detail)
+            raise FormatError(place, "columns", detail)
         if not row[columns.word].strip():
-            raise PropsError(place, "columns", "the word is empty")
+            raise FormatError(place, "columns", "the word is empty")
     if columns.number is not None:
         check_ids(words, [row[columns.number] for row in rows])
     marks = [row[columns.frame if columns.sense is None else columns.sense] for row in rows]

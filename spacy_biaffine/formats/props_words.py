@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .conllu_read import Sentence
+from .lines import FormatError
 from .props_read import (
     Block,
     Piece,
     Prop,
     PropSentence,
-    PropsError,
     check_ids,
     check_tree_cells,
     check_widths,
@@ -30,14 +30,14 @@ _RANGE_OR_EMPTY = re.compile(r"([0-9]{1,9})([-.])([0-9]{1,9})", re.ASCII)
 def parse_conll09_block(block: Block, *, predicted: bool) -> PropSentence:
     """One sentence. predicted: take lemma, tag, features and tree from the columns of automatic
     tools, and not those of the annotators. A predicate without a sense, _, has None. Raises
-    PropsError."""
+    FormatError."""
     block, comments = _without_comments(block)
     rows = _rows(block, CONLL09)
     check_ids(block, [row[0] for row in rows])
     for (place, _), row in zip(block, rows, strict=True):
         if row[12] not in ("Y", NONE) or (row[12] == NONE != row[13]):
             detail = f"FILLPRED {row[12]!r}, PRED {row[13]!r}; wanted Y and a sense or _, else _, _"
-            raise PropsError(place, "predicate", detail)
+            raise FormatError(place, "predicate", detail)
     predicates = [word for word, row in enumerate(rows) if row[12] == "Y"]
     check_widths(block, rows, CONLL09, predicates)
     shift = int(predicted)
@@ -56,7 +56,7 @@ def parse_up_block(block: Block) -> PropSentence:
     """One sentence. Cells that are empty, as at the ends of lines, are no columns.
 
     Multiword tokens and empty nodes are kept as in CoNLL-U. A sentence whose senses are all empty
-    is not annotated. Raises PropsError.
+    is not annotated. Raises FormatError.
     """
     block, comments = _without_comments(block)
     words: Block = []
@@ -86,7 +86,7 @@ def parse_up_block(block: Block) -> PropSentence:
 
 
 def _check_others(block: Block, others: Sequence[tuple[int, str]], n_words: int) -> None:
-    """Raises PropsError for multiword tokens and empty nodes that are not where they belong.
+    """Raises FormatError for multiword tokens and empty nodes that are not where they belong.
 
     others: the lines of the block, each with the number of words before it.
     """
@@ -107,7 +107,7 @@ def _check_others(block: Block, others: Sequence[tuple[int, str]], n_words: int)
                 f"ID {identifier!r} behind word {before} of {n_words}; {before}.N can stand there, "
                 f"or {before + 1}-N up to the last word, in no other range"
             )
-            raise PropsError(place, "ID", detail)
+            raise FormatError(place, "ID", detail)
 
 
 def _without_comments(block: Block) -> tuple[Block, list[str]]:
@@ -120,10 +120,10 @@ def _rows(block: Block, fixed: int) -> list[list[str]]:
     for (place, line), row in zip(block, rows, strict=True):
         if len(row) < fixed:
             detail = f"{len(row)} columns, wanted {fixed} or more, between tabs: {line[:60]!r}"
-            raise PropsError(place, "columns", detail)
+            raise FormatError(place, "columns", detail)
         if "" in row[:fixed]:
             detail = f"column {row.index('') + 1} is empty; write _ for a missing value"
-            raise PropsError(place, "empty column", detail)
+            raise FormatError(place, "empty column", detail)
     return rows
 
 

@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 
 from ..decode.bioes import spans_of_tags
 from .entities_columns import checked_tag, count_stray
-from .entities_report import EntityError, numbered_lines
+from .lines import FormatError, numbered_lines
 from .relations_docs import ENTITIES, RelationReport, annotate, doc_of
 
 Block = list[tuple[str, list[str]]]
@@ -37,7 +37,7 @@ def read_conll04(
     ['N'] with the token's own number stands for none.
 
     ids: only these sentences, such as those of `read_ids`. spans_key: the group for the entities;
-    see `annotate`. skip_bad: leave out sentences that can't be read. Raises EntityError, with file
+    see `annotate`. skip_bad: leave out sentences that can't be read. Raises FormatError, with file
     and line, or for ids that no file has.
     """
     report = RelationReport() if report is None else report
@@ -51,13 +51,13 @@ def read_conll04(
     if missing:
         names = ", ".join(sorted(missing)[:10])
         where = ", ".join(map(str, paths))
-        raise EntityError(where, "ids", f"{len(missing)} of the ids are not there: {names}")
+        raise FormatError(where, "ids", f"{len(missing)} of the ids are not there: {names}")
 
 
 def read_ids(path: Path, split: str) -> list[str]:
     """The ids of one split: the line SPLIT, tab, ids separated by blanks. # begins a comment.
 
-    Raises EntityError where there is no such line.
+    Raises FormatError where there is no such line.
     """
     splits = {}
     for _, line in numbered_lines(path):
@@ -66,7 +66,7 @@ def read_ids(path: Path, split: str) -> list[str]:
             splits[name.strip()] = ids.split()
     if split not in splits:
         known = ", ".join(splits) or "none"
-        raise EntityError(str(path), "ids", f"no line of ids for {split!r}; there are: {known}")
+        raise FormatError(str(path), "ids", f"no line of ids for {split!r}; there are: {known}")
     return splits[split]
 
 
@@ -88,7 +88,7 @@ def _doc(
 ) -> Doc:
     for at, (place, cells) in enumerate(block):
         if len(cells) != N_COLUMNS or cells[0] != str(at):
-            raise EntityError(
+            raise FormatError(
                 place,
                 "columns",
                 f"wanted {N_COLUMNS} columns separated by tabs, the first of them {at}, the "
@@ -114,11 +114,11 @@ def _doc(
 def _relations(place: str, cells: list[str], at: int) -> list[tuple[str, int]]:
     labels, tails = (_literal(place, cell) for cell in cells[3:])
     if len(labels) != len(tails):
-        raise EntityError(place, "relation", f"{len(labels)} labels, but {len(tails)} tokens")
+        raise FormatError(place, "relation", f"{len(labels)} labels, but {len(tails)} tokens")
     pairs = list(zip(labels, tails, strict=True))
     for label, tail in pairs:
         if not isinstance(label, str) or type(tail) is not int:
-            raise EntityError(place, "relation", f"{label!r} to {tail!r} is no label and token")
+            raise FormatError(place, "relation", f"{label!r} to {tail!r} is no label and token")
     return [] if pairs == [("N", at)] else pairs
 
 
@@ -127,13 +127,13 @@ def _literal(place: str, cell: str) -> list[Any]:
         value = ast.literal_eval(cell.strip())
     # What ast.literal_eval raises; the last two where brackets are nested too deeply.
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
-        raise EntityError(place, "relation", f"{cell!r:.60} is no list such as ['N']") from error
+        raise FormatError(place, "relation", f"{cell!r:.60} is no list such as ['N']") from error
     if not isinstance(value, list):
-        raise EntityError(place, "relation", f"{cell!r:.60} is no list such as ['N']")
+        raise FormatError(place, "relation", f"{cell!r:.60} is no list such as ['N']")
     return value
 
 
 def _entity_at(by_last: dict[int, Span], at: int, place: str) -> Span:
     if at not in by_last:
-        raise EntityError(place, "relation", f"no entity ends at token {at}, which has a relation")
+        raise FormatError(place, "relation", f"no entity ends at token {at}, which has a relation")
     return by_last[at]

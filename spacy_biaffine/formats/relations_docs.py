@@ -10,7 +10,8 @@ from spacy.vocab import Vocab
 
 from ..graphs import Relation, set_relations
 from .entities_docs import set_entities
-from .entities_report import EntityError, EntityReport
+from .entities_report import EntityReport
+from .lines import FormatError
 
 ENTITIES = "entities"
 """The span group for entities, nested ones too, where no other is named."""
@@ -32,9 +33,9 @@ class RelationReport(EntityReport):
 
 
 def doc_of(vocab: Vocab, words: Any, place: str) -> Doc:
-    """A Doc of words, one sentence, a space after each. Raises EntityError at place."""
+    """A Doc of words, one sentence, a space after each. Raises FormatError at place."""
     if not isinstance(words, list) or not all(isinstance(w, str) and w.strip() for w in words):
-        raise EntityError(place, "tokens", "the tokens must be a list of strings, none blank")
+        raise FormatError(place, "tokens", "the tokens must be a list of strings, none blank")
     doc = Doc(vocab, words=words)
     for token in doc:
         token.is_sent_start = token.i == 0
@@ -42,15 +43,15 @@ def doc_of(vocab: Vocab, words: Any, place: str) -> Doc:
 
 
 def entity_of(doc: Doc, start: Any, end: Any, label: Any, place: str) -> Span:
-    """doc[start:end] as an entity. Raises EntityError at place where there is none."""
+    """doc[start:end] as an entity. Raises FormatError at place where there is none."""
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(doc):
-        raise EntityError(
+        raise FormatError(
             place,
             "entity",
             f"the entity [{start!r}, {end!r}) {label!r} is not in the {len(doc)} tokens",
         )
     if not isinstance(label, str) or not label:
-        raise EntityError(place, "entity", f"an entity's type must be a string, not {label!r}")
+        raise FormatError(place, "entity", f"an entity's type must be a string, not {label!r}")
     return Span(doc, start, end, label=label)
 
 
@@ -86,7 +87,7 @@ def _checked_id(identifier: Any, place: str) -> Any:
     is_number = isinstance(identifier, int) and -(2**63) <= identifier < 2**64
     if not is_number and not isinstance(identifier, str):
         detail = f"the id {identifier!r:.60} must be a string or a number of 64 bits"
-        raise EntityError(place, "id", detail)
+        raise FormatError(place, "id", detail)
     return identifier
 
 

@@ -10,7 +10,7 @@ from spacy.vocab import Vocab
 
 from ..decode.bioes import bioes_of_biluo, spans_of_tags
 from ..graphs import Arc, set_arcs
-from .entities_report import EntityError
+from .lines import FormatError
 from .relations_docs import ENTITIES, RelationReport, annotate, doc_of
 from .relations_json import Record, json_records
 
@@ -34,7 +34,7 @@ def read_token_graphs(
     be lists of them. Arcs go to doc._.dep_graph.
 
     pos_tags, where given: entities if all are BIO or BIOES tags (see `annotate` for spans_key), and
-    otherwise token.tag_. skip_bad: leave out what can't be read. Raises EntityError, with file and
+    otherwise token.tag_. skip_bad: leave out what can't be read. Raises FormatError, with file and
     line.
     """
     report = RelationReport() if report is None else report
@@ -70,7 +70,7 @@ _COLUMNS = ("head_indices", "head_tags")
 def _column(record: Record, name: str, doc: Doc, place: str) -> list[Any]:
     values = record.get(name)
     if not isinstance(values, list) or len(values) != len(doc):
-        raise EntityError(place, "form", f'"{name}" must be a list of {len(doc)}, one per word')
+        raise FormatError(place, "form", f'"{name}" must be a list of {len(doc)}, one per word')
     return values
 
 
@@ -78,13 +78,13 @@ def _pairs(heads: Any, labels: Any, place: str) -> list[tuple[Any, Any]]:
     if not isinstance(heads, list):
         return [(heads, labels)]
     if not isinstance(labels, list) or len(labels) != len(heads):
-        raise EntityError(place, "form", f"as many labels as heads {heads} are wanted")
+        raise FormatError(place, "form", f"as many labels as heads {heads} are wanted")
     return list(zip(heads, labels, strict=True))
 
 
 def _arc(doc: Doc, head: Any, at: int, label: Any, place: str) -> Arc:
     if type(head) is not int or not 0 < head <= len(doc) or not isinstance(label, str):
-        raise EntityError(
+        raise FormatError(
             place,
             "arc",
             f"word {at + 1} has head {head!r} and label {label!r}; wanted are a number from 0 to "
@@ -97,7 +97,7 @@ def _set_tags(
     doc: Doc, tags: list[Any], place: str, spans_key: str, report: RelationReport
 ) -> None:
     if not all(isinstance(tag, str) for tag in tags):
-        raise EntityError(place, "tag", "pos_tags must be strings")
+        raise FormatError(place, "tag", "pos_tags must be strings")
     if all(tag in ("O", NO_TAG) or (tag[:2] in _PREFIXES and tag[2:]) for tag in tags):
         spans = spans_of_tags(["O" if tag == NO_TAG else bioes_of_biluo(tag) for tag in tags])
         entities = [Span(doc, start, end, label=kind) for start, end, kind in spans]

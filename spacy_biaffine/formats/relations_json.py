@@ -5,17 +5,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .entities_report import EntityError, numbered_lines
 from .json_text import json_value, value_at
+from .lines import FormatError, numbered_lines
 
 Record = dict[str, Any]
 
 
 def json_records(path: Path) -> Iterator[tuple[str, Callable[[], Record]]]:
     """The place of each object, FILE:LINE, in an array with its number; and a function that gives
-    the object, or raises EntityError where there is none.
+    the object, or raises FormatError where there is none.
 
-    Raises EntityError itself where an array ends too soon, since nothing more can be read.
+    Raises FormatError itself where an array ends too soon, since nothing more can be read.
     """
     lines = list(numbered_lines(path))
     first = next((line.lstrip() for _, line in lines if line.strip()), "")
@@ -39,14 +39,14 @@ def _from_array(path: Path, text: str) -> Iterator[tuple[str, Callable[[], Recor
         try:
             value, at = value_at(text, at)
         except ValueError as error:
-            raise EntityError(place, "json", str(error)) from error
+            raise FormatError(place, "json", str(error)) from error
         yield place, partial(_checked, place, value)
         number += 1
         at = _skip(text, at, " \t\n")
         if text[at : at + 1] == ",":
             at += 1
         elif text[at : at + 1] != "]":
-            raise EntityError(place, "json", "after this object the array goes on without , or ]")
+            raise FormatError(place, "json", "after this object the array goes on without , or ]")
 
 
 def _skip(text: str, at: int, blanks: str) -> int:
@@ -59,11 +59,11 @@ def _loaded(place: str, line: str) -> Record:
     try:
         value = json_value(line)
     except ValueError as error:
-        raise EntityError(place, "json", str(error)) from error
+        raise FormatError(place, "json", str(error)) from error
     return _checked(place, value)
 
 
 def _checked(place: str, value: Any) -> Record:
     if not isinstance(value, dict):
-        raise EntityError(place, "json", f"{value!r:.40} is no JSON object")
+        raise FormatError(place, "json", f"{value!r:.40} is no JSON object")
     return value

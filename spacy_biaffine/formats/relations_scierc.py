@@ -10,7 +10,7 @@ from typing import Any
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from .entities_report import EntityError
+from .lines import FormatError
 from .relations_docs import ENTITIES, RelationReport, annotate, doc_of, entity_of
 from .relations_json import Record, json_records
 
@@ -33,7 +33,7 @@ def read_scierc(
 
     related_sentences: instead, a Doc for each sentence that has a relation; papers count these.
     spans_key: the group for the entities; see `annotate`. skip_bad: leave out documents that can't
-    be read. Raises EntityError, with file and line.
+    be read. Raises FormatError, with file and line.
     """
     report = RelationReport() if report is None else report
     for place, load in json_records(path):
@@ -61,12 +61,12 @@ def _parts(place: str, load: Callable[[], Record], *, related_sentences: bool) -
     sentences: list[list[str]] = layers.get("sentences", [])
     for name, layer in layers.items():
         if not isinstance(layer, list) or not all(isinstance(each, list) for each in layer):
-            raise EntityError(place, "form", f'"{name}" must be a list of lists, one per sentence')
+            raise FormatError(place, "form", f'"{name}" must be a list of lists, one per sentence')
         if len(layer) != len(sentences):
             detail = f'"{name}" is for {len(layer)} sentences, of which there are {len(sentences)}'
-            raise EntityError(place, "form", detail)
+            raise FormatError(place, "form", detail)
     if "sentences" not in layers:
-        raise EntityError(place, "form", 'the object has no "sentences"')
+        raise FormatError(place, "form", 'the object has no "sentences"')
     key = record.get("doc_key")
     if not related_sentences:
         entities, relations = (
@@ -120,7 +120,7 @@ def _relation(
     pairs = [(at - part.offset, last + 1 - part.offset) for at, last in (edges[:2], edges[2:])]
     missing = [pair for pair in pairs if pair not in by_edges]
     if missing or not isinstance(label, str):
-        raise EntityError(
+        raise FormatError(
             place,
             "relation",
             f"the relation {relation} does not join two of the entities in ner; "
@@ -132,8 +132,8 @@ def _relation(
 def _numbers(values: Any, count: int, place: str) -> list[Any]:
     """The values, of which all but the last are numbers. Scores after the label are left out."""
     if not isinstance(values, list) or len(values) < count:
-        raise EntityError(place, "form", f"{values!r} has no {count - 1} numbers and a label")
+        raise FormatError(place, "form", f"{values!r} has no {count - 1} numbers and a label")
     values = values[:count]
     if any(type(value) is not int for value in values[:-1]):
-        raise EntityError(place, "form", f"{values!r} has no {count - 1} numbers and a label")
+        raise FormatError(place, "form", f"{values!r} has no {count - 1} numbers and a label")
     return values

@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 
 from ..annotations import entities_of
 from ..graphs import RELATIONS, has_graph
-from .entities_report import EntityError
+from .lines import FormatError
 from .relations_docs import (
     ENTITIES,
     RelationReport,
@@ -38,7 +38,7 @@ def read_spert(
     "head": , "tail": }], "orig_id": }: end is the token after the last, head and tail are numbers
     of entities from 0. Without "entities" or "relations" a Doc has no such annotation. spans_key:
     the group for the entities; see `annotate`. skip_bad: leave out what can't be read.
-    Raises EntityError, with file and line.
+    Raises FormatError, with file and line.
     """
     report = RelationReport() if report is None else report
 
@@ -67,7 +67,7 @@ def layers_of(
     doc: Doc, record: Record, place: str, *, start: int = 0
 ) -> tuple[list[Span], list[tuple[Span, Span, str]] | None]:
     """Entities and relations (None where not annotated) of an object, on a Doc whose token start is
-    the object's first. Raises EntityError at place.
+    the object's first. Raises FormatError at place.
     """
     try:
         entities = [
@@ -78,7 +78,7 @@ def layers_of(
             return entities, None
         return entities, [_relation(entities, each, place) for each in record["relations"]]
     except (KeyError, TypeError) as error:
-        raise EntityError(
+        raise FormatError(
             place,
             "form",
             f"entities need type, start and end, relations type, head and tail ({error!r})",
@@ -89,14 +89,14 @@ def _relation(entities: list[Span], each: Record, place: str) -> tuple[Span, Spa
     head, tail = (_entity_at(entities, each[end], place) for end in ("head", "tail"))
     if not isinstance(each["type"], str):
         detail = f"a relation's type must be a string, not {each['type']!r}"
-        raise EntityError(place, "relation", detail)
+        raise FormatError(place, "relation", detail)
     return head, tail, each["type"]
 
 
 def _entity_at(entities: list[Span], at: Any, place: str) -> Span:
     if type(at) is not int or not 0 <= at < len(entities):
         detail = f"a relation names entity {at!r}, but there are {len(entities)}, counted from 0"
-        raise EntityError(place, "relation", detail)
+        raise FormatError(place, "relation", detail)
     return entities[at]
 
 

@@ -6,7 +6,8 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
-from spacy_biaffine.formats.columns import ColumnError, LabelColumnsCorpus, read_labels
+from spacy_biaffine.formats.columns import LabelColumnsCorpus, read_labels
+from spacy_biaffine.formats.lines import FormatError
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_parts_of_speech_and_extensions(vocab, write):
     ],
 )
 def test_bad_files(vocab, write, content, message):
-    with pytest.raises(ColumnError, match=message):
+    with pytest.raises(FormatError, match=message):
         list(read_labels(write(content), vocab))
 
 

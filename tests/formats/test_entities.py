@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from spacy_biaffine.cli import app
 from spacy_biaffine.formats.entities import (
     Columns,
-    EntityError,
     EntityReport,
     by_character,
     cluener_offsets,
@@ -22,6 +21,7 @@ from spacy_biaffine.formats.entities import (
     write_entities_json,
 )
 from spacy_biaffine.formats.entity_corpus import EntityColumnsCorpus, EntityJsonCorpus
+from spacy_biaffine.formats.lines import FormatError
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_cluener_has_inclusive_ends(nlp, write):
 def test_surface_of_an_inclusive_end_is_an_error_with_both_strings(nlp, write):
     entity = {"start": 0, "end": 8, "label": "LOC", "text": "Lake Como"}
     path = write("\n" + lines({"text": "Lake Como froze", "entities": [entity]}))
-    with pytest.raises(EntityError, match=r"in\.txt:2: .*'Lake Com' in the text.*'Lake Como'"):
+    with pytest.raises(FormatError, match=r"in\.txt:2: .*'Lake Com' in the text.*'Lake Como'"):
         read_json(path, nlp)
 
 
@@ -115,7 +115,7 @@ BAD = {
 def test_bad_entities(nlp, write, kind):
     entity, message = BAD[kind]
     path = write(lines({"text": "a b"}, {"text": "Oslo fjord", "entities": [entity]}))
-    with pytest.raises(EntityError, match=rf"in\.txt:2: .*{message}"):
+    with pytest.raises(FormatError, match=rf"in\.txt:2: .*{message}"):
         read_json(path, nlp)
     report = EntityReport()
     assert len(read_json(path, nlp, skip_bad=True, report=report)) == 1
@@ -133,13 +133,13 @@ def test_bad_entities(nlp, write, kind):
     ],
 )
 def test_bad_lines(nlp, write, content, message):
-    with pytest.raises(EntityError, match=rf"in\.txt:1: .*{message}"):
+    with pytest.raises(FormatError, match=rf"in\.txt:1: .*{message}"):
         read_json(write(content), nlp)
 
 
 def test_the_other_form_is_not_guessed(nlp, write):
     path = write(lines({"text": "Oslo", "entities": [[0, 4, "X"]]}))
-    with pytest.raises(EntityError, match='has "entities" and no "label"'):
+    with pytest.raises(FormatError, match='has "entities" and no "label"'):
         read_json(path, nlp, cluener_offsets)
 
 
@@ -150,13 +150,13 @@ def test_snap(nlp, write):
     assert triples(doc.spans["sc"]) == [("Oslo", "A"), ("Oslo", "B"), ("fjord", "C")]
     assert (report.snapped, report.entities) == (2, 3)
     blank = write(lines({"text": "a  b", "entities": [[1, 3, "A"]]}))
-    with pytest.raises(EntityError, match="blank"):
+    with pytest.raises(FormatError, match="blank"):
         read_json(blank, nlp, snap=True)
 
 
 def test_overlap_needs_a_group(nlp, write):
     path = write(lines({"text": "Bank of Ghana", "entities": [[8, 13, "LOC"], [0, 13, "ORG"]]}))
-    with pytest.raises(EntityError, match=r":1: .*'Bank of Ghana' ORG and 'Ghana' LOC overlap"):
+    with pytest.raises(FormatError, match=r":1: .*'Bank of Ghana' ORG and 'Ghana' LOC overlap"):
         read_json(path, nlp)
     (doc,) = read_json(path, nlp, spans_key="sc")
     assert triples(doc.spans["sc"]) == [("Bank of Ghana", "ORG"), ("Ghana", "LOC")]
@@ -244,12 +244,12 @@ def test_a_group_without_spans_is_kept_in_joined_docs(write):
 def test_the_order_of_levels_is_declared_and_checked(write):
     with pytest.raises(ValueError, match="innermost"):
         Columns(levels=2)
-    with pytest.raises(EntityError, match=r"in\.txt:1: 'Lord' is inside 'Lord Chancellor'.*outer"):
+    with pytest.raises(FormatError, match=r"in\.txt:1: 'Lord' is inside 'Lord Chancellor'.*outer"):
         columns(write, LITBANK, 0, 1, None, False, spans_key="sc")
     outer_first = "Bank\tB-ORG\tO\nof\tI-ORG\tO\nGhana\tI-ORG\tB-LOC\n"
     (doc,) = columns(write, outer_first, 0, 1, 2, False, spans_key="sc")
     assert len(doc.spans["sc"]) == 2
-    with pytest.raises(EntityError, match=r"'Ghana' is inside 'Bank of Ghana'.*not innermost"):
+    with pytest.raises(FormatError, match=r"'Ghana' is inside 'Bank of Ghana'.*not innermost"):
         columns(write, outer_first, 0, 1, 2, True, spans_key="sc")
 
 
@@ -261,7 +261,7 @@ def test_two_labels_of_a_span_are_kept(write):
 
 
 def test_nested_columns_need_a_group(write):
-    with pytest.raises(EntityError, match=r":1: .*overlap: doc.ents can't hold both"):
+    with pytest.raises(FormatError, match=r":1: .*overlap: doc.ents can't hold both"):
         columns(write, LITBANK, 0, 1, None, True)
 
 
@@ -292,7 +292,7 @@ def test_bioes_and_biluo(write, tags):
     ],
 )
 def test_bad_columns(write, content, message):
-    with pytest.raises(EntityError, match=rf"in\.txt:{message}"):
+    with pytest.raises(FormatError, match=rf"in\.txt:{message}"):
         columns(write, content)
     report = EntityReport()
     columns(write, content, skip_bad=True, report=report)
@@ -313,7 +313,7 @@ def test_fewer_than_no_sentences(write):
 
 
 def test_ragged_levels_are_an_error(write):
-    with pytest.raises(EntityError, match=r":2: 2 columns where 3"):
+    with pytest.raises(FormatError, match=r":2: 2 columns where 3"):
         columns(write, "a\tO\tO\nb\tO\n", 0, 1, None, True, spans_key="sc")
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from spacy_biaffine.formats.lines import FormatError
 from spacy_biaffine.formats.props import (
-    PropsError,
     PropsReport,
     SpanColumns,
     conll09,
@@ -275,7 +275,7 @@ def test_line_ends_and_the_missing_last_one(vocab, write):
 )
 def test_bad_propbank(vocab, write, old, new, message):
     assert PROPBANK.count(old) == 1
-    with pytest.raises(PropsError, match=message):
+    with pytest.raises(FormatError, match=message):
         read(write(PROPBANK.replace(old, new)), vocab)
 
 
@@ -297,7 +297,7 @@ def test_bad_propbank(vocab, write, old, new, message):
 )
 def test_bad_conll09(vocab, write, old, new, message):
     assert CONLL09.count(old) == 1
-    with pytest.raises(PropsError, match=message):
+    with pytest.raises(FormatError, match=message):
         read(write(CONLL09.replace(old, new)), vocab, conll09())
 
 
@@ -306,16 +306,16 @@ def test_fewer_argument_columns_than_predicates(vocab, write):
     message = (
         r":1: 1 argument columns, 2 predicates \(words: 3, 4\) in the sentence that begins here"
     )
-    with pytest.raises(PropsError, match=message):
+    with pytest.raises(FormatError, match=message):
         read(write(text), vocab, conll09())
 
 
 def test_bad_universal_propositions(vocab, write):
     more = UP.replace("_\t_\tARG1\t", "_\t_\tARG1\tARG0")
-    with pytest.raises(PropsError, match=r":3: 14 columns, wanted 13"):
+    with pytest.raises(FormatError, match=r":3: 14 columns, wanted 13"):
         read(write(more), vocab, universal_propositions)
     short = UP.replace("\tPUNCT\t.\t_\t3\tpunct\t3:punct", "")
-    with pytest.raises(PropsError, match=r":7: 7 columns, wanted 10 or more"):
+    with pytest.raises(FormatError, match=r":7: 7 columns, wanted 10 or more"):
         read(write(short), vocab, universal_propositions)
 
 
@@ -324,8 +324,15 @@ def test_columns_behind_the_predicates():
         SpanColumns(word=0, xpos=2, frame=1)
 
 
+def test_no_utf8(vocab, write):
+    path = write("")
+    path.write_bytes("He\t-\nspricht fließend\t-\n".encode("latin-1"))
+    with pytest.raises(FormatError, match=r":2: this is no UTF-8"):
+        read(path, vocab, PASTED)
+
+
 def test_an_empty_word(vocab, write):
-    with pytest.raises(PropsError, match=r":2: the word is empty"):
+    with pytest.raises(FormatError, match=r":2: the word is empty"):
         read(write("He\t-\n\t-\n"), vocab, PASTED)
 
 
@@ -340,7 +347,7 @@ def test_bad_sentences_can_be_left_out(vocab, write):
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# sent_id = a\n\n"])
 def test_nothing_found(vocab, write, text):
-    with pytest.raises(PropsError, match=r"in.txt: no sentence with semantic roles was found"):
+    with pytest.raises(FormatError, match=r"in.txt: no sentence with semantic roles was found"):
         read(write(text), vocab)
 
 

@@ -9,7 +9,7 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 from spacy_biaffine.cli import app
-from spacy_biaffine.formats.entities import EntityError
+from spacy_biaffine.formats.lines import FormatError
 from spacy_biaffine.formats.relations import (
     RelationReport,
     identifier_of,
@@ -186,7 +186,7 @@ def broken(**changes) -> str:
     ],
 )
 def test_bad_spert(write, content, message):
-    with pytest.raises(EntityError, match=message):
+    with pytest.raises(FormatError, match=message):
         read(read_spert, write(content))
 
 
@@ -254,7 +254,7 @@ def test_scierc_without_layers(write):
 )
 def test_bad_scierc(write, changes, message):
     path = write(json.dumps(ABSTRACT) + "\n" + json.dumps({**ABSTRACT, **changes}))
-    with pytest.raises(EntityError, match=rf"in\.txt:2: .*{message}"):
+    with pytest.raises(FormatError, match=rf"in\.txt:2: .*{message}"):
         read(read_scierc, path)
     report = RelationReport()
     assert len(read(read_scierc, path, skip_bad=True, report=report)) == 1
@@ -262,7 +262,7 @@ def test_bad_scierc(write, changes, message):
 
 
 def test_scierc_without_sentences(write):
-    with pytest.raises(EntityError, match='no "sentences"'):
+    with pytest.raises(FormatError, match='no "sentences"'):
         read(read_scierc, write('{"doc_key": "A"}'))
 
 
@@ -290,9 +290,9 @@ def test_conll04_by_ids(write):
     assert read_ids(ids, "dev") == ["2050"]
     (worke,) = read_conll04([path], Vocab(), ids=read_ids(ids, "dev"))
     assert worke[0].text == "Abebe"
-    with pytest.raises(EntityError, match=r"in\.txt: 1 of the ids are not there: 7"):
+    with pytest.raises(FormatError, match=r"in\.txt: 1 of the ids are not there: 7"):
         list(read_conll04([path], Vocab(), ids=read_ids(ids, "train")))
-    with pytest.raises(EntityError, match=r"no line of ids for 'test'; there are: train, dev"):
+    with pytest.raises(FormatError, match=r"no line of ids for 'test'; there are: train, dev"):
         read_ids(ids, "test")
 
 
@@ -313,7 +313,7 @@ def test_conll04_by_ids(write):
 )
 def test_bad_conll04(write, old, new, message):
     path = write(WORKE.replace(old, new, 1))
-    with pytest.raises(EntityError, match=message):
+    with pytest.raises(FormatError, match=message):
         list(read_conll04([path], Vocab()))
     report = RelationReport()
     (yes,) = read_conll04([path], Vocab(), skip_bad=True, report=report)
@@ -358,7 +358,7 @@ def test_token_graphs_with_other_tags_or_none(write):
     ],
 )
 def test_bad_token_graphs(write, changes, message):
-    with pytest.raises(EntityError, match=rf"in\.txt:1: {message}"):
+    with pytest.raises(FormatError, match=rf"in\.txt:1: {message}"):
         read(read_token_graphs, write(json.dumps({**RECIPE, **changes})))
 
 

@@ -10,7 +10,7 @@ from spacy.vocab import Vocab
 from test_relations import arcs, docs_in, relations, run, spans
 
 from spacy_biaffine.formats.conllu import read_conllu
-from spacy_biaffine.formats.entities import EntityError
+from spacy_biaffine.formats.lines import FormatError
 from spacy_biaffine.formats.relations import RelationReport, add_layers, set_enhanced
 from spacy_biaffine.graphs import DEP_GRAPH, has_graph
 
@@ -136,7 +136,7 @@ def test_an_absent_layer_is_not_an_empty_one(layers, absent):
 
 def test_relations_without_entities_are_an_error(layers):
     lacking = {key: value for key, value in WALK.items() if key != "entities"}
-    with pytest.raises(EntityError, match="entities need type, start and end"):
+    with pytest.raises(FormatError, match="entities need type, start and end"):
         list(add_layers([doc(CONTRACTED)], layers(lacking)))
 
 
@@ -152,7 +152,7 @@ def test_relations_without_entities_are_an_error(layers):
     ],
 )
 def test_bad_layers(layers, changes, message):
-    with pytest.raises(EntityError, match=message):
+    with pytest.raises(FormatError, match=message):
         list(add_layers([doc(CONTRACTED)], layers({**WALK, **changes})))
 
 
