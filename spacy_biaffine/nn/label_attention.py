@@ -13,11 +13,6 @@ from torch import Tensor, nn
 from ..types import SentenceBatch
 from .recurrent import BiLSTMLayer, reversal
 
-LABEL_SPREAD = 1.0
-"""Label embeddings start uniform between plus and minus this. So the last layer starts as torch's
-linear layers do, whose weights are within 1 / sqrt(size). The authors start at 0.0025; with Adam
-such a network takes hundreds of steps to tell one sentence's labels apart, and this one tens."""
-
 MAX_WEIGHTS = 2**22
 """Attention weights (words times labels times heads) that are made at once."""
 
@@ -73,15 +68,18 @@ class LabelAttentionNetwork(nn.Module):
     """k BiLSTM-LAN layers over one table of label embeddings x^l, (L, size), size = 2 hidden.
 
     A hidden layer gives [H^w; H^l] to the next. The last one has a single head without
-    projections: its scaled scores H^w x^l^T / sqrt(size) are the output. So one layer is
-    BiLSTM-softmax with weights x^l / sqrt(size), and no bias (Section 4.5).
+    projections, whose scores H^w x^l^T are the output. So one layer is BiLSTM-softmax with the
+    weights x^l, and no bias (Section 4.5). These scores are not scaled by 1 / sqrt(size), and x^l
+    starts as the weights of torch's linear layers do: Adam moves all weights by the same step, and
+    after a scale this one would move the scores of the labels sqrt(size) times less.
     """
 
     def __init__(self, width: int, labels: int, *, layers: int, hidden: int, heads: int) -> None:
         super().__init__()
         size = 2 * hidden
         widths = [width] + [2 * size] * (layers - 1)
-        self.labels = nn.Parameter(torch.empty(labels, size).uniform_(-LABEL_SPREAD, LABEL_SPREAD))
+        spread = 1 / math.sqrt(size)
+        self.labels = nn.Parameter(torch.empty(labels, size).uniform_(-spread, spread))
         self.lstms = nn.ModuleList(BiLSTMLayer(w, hidden, layer_norm=False) for w in widths)
         self.attentions = nn.ModuleList(LabelAttention(size, heads) for _ in widths[1:])
         self.dropout = nn.Dropout(0.0)
@@ -107,7 +105,7 @@ class LabelAttentionNetwork(nn.Module):
 
     def _scores(self, words: Tensor) -> Tensor:
         """(N, size) -> (N, L)"""
-        return (words / math.sqrt(self.labels.shape[1])) @ self.labels.T
+        return words @ self.labels.T
 
     def _states(self, batch: SentenceBatch) -> list[Tensor]:
         """H^w of each layer, (N, size) over the words."""

@@ -68,13 +68,7 @@ def slow_scores(network: LabelAttentionNetwork, x: list[Tensor]) -> Tensor:
         if number < len(network.attentions):
             attention = network.attentions[number]
             x = [torch.cat([w, slow_attention(attention, w, network.labels)]) for w in words]
-    size = network.labels.shape[1]
-    return torch.stack(
-        [
-            torch.stack([word @ label / math.sqrt(size) for label in network.labels])
-            for word in words
-        ]
-    )
+    return torch.stack([torch.stack([word @ label for label in network.labels]) for word in words])
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(1, 1), (2, 1), (3, 2), (4, 4)])
@@ -102,7 +96,7 @@ def test_one_layer_is_bilstm_softmax():
     softmax = nn.Linear(2 * HIDDEN, LABELS, bias=False)
     directions = {"": network.lstms[0].ahead, "_reverse": network.lstms[0].back}
     with torch.no_grad():
-        softmax.weight.copy_(network.labels / math.sqrt(2 * HIDDEN))
+        softmax.weight.copy_(network.labels)
         for suffix, direction in directions.items():
             for name, weight in direction.named_parameters():
                 getattr(lstm, name + suffix).copy_(weight)
@@ -113,7 +107,7 @@ def test_one_layer_is_bilstm_softmax():
     targets = torch.arange(len(scores)) % LABELS
     for output in (scores, expected):
         nn.functional.cross_entropy(output, targets).backward()
-    torch.testing.assert_close(network.labels.grad, softmax.weight.grad / math.sqrt(2 * HIDDEN))
+    torch.testing.assert_close(network.labels.grad, softmax.weight.grad)
     torch.testing.assert_close(
         network.lstms[0].back.weight_hh_l0.grad, lstm.weight_hh_l0_reverse.grad
     )
@@ -149,9 +143,8 @@ def test_dropout_of_every_kind_is_reached():
 def test_the_last_layer_starts_as_a_linear_layer_does():
     network = LabelAttentionNetwork(WIDTH, 100, layers=1, hidden=50, heads=1)
     linear = nn.Linear(100, 100)
-    weights = network.labels / math.sqrt(100)
-    assert weights.abs().max() <= 1 / math.sqrt(100)
-    assert weights.std().item() == pytest.approx(linear.weight.std().item(), rel=0.05)
+    assert network.labels.abs().max() <= 1 / math.sqrt(100)
+    assert network.labels.std().item() == pytest.approx(linear.weight.std().item(), rel=0.05)
 
 
 def saved_floats(labels: int, words: int) -> int:
