@@ -6,9 +6,14 @@ from typing import Any
 import pytest
 import torch
 from factories import FACTORIES, Factory, train
+from hypothesis import HealthCheck, settings
 from spacy.language import Language
 
 torch.set_num_threads(1)
+
+# How long an example takes says more about what else the machine does than about the code.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 

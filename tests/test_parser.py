@@ -125,7 +125,7 @@ TOKENS = st.lists(
 
 
 @given(TOKENS)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_every_doc_comes_out_well_formed(random_nlp, tokens):
     words, marks = [w for w, _ in tokens], [m for _, m in tokens]
     doc = random_nlp(Doc(random_nlp.vocab, words=words, sent_starts=marks))

@@ -75,26 +75,26 @@ def matrices(values: st.SearchStrategy[float], n_max: int = 6) -> st.SearchStrat
 
 
 @given(matrices(st.floats(-20, 20, width=32)))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_best_tree(scores):
     assert_best(scores)
 
 
 @given(matrices(st.integers(-2, 2).map(float)))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_best_tree_with_ties(scores):
     assert_best(scores)
 
 
 @given(matrices(st.one_of(st.integers(-3, 3).map(float), st.sampled_from(MASKS))))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_best_tree_with_forbidden_arcs(scores):
     """A forbidden arc is taken only where every tree needs one."""
     assert_best(scores)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([4, 5, 6]))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_best_tree_where_cycles_nest(seed, n):
     """Scores that fall in steps make cycles of cycles."""
     rng = np.random.default_rng(seed)
@@ -179,7 +179,7 @@ def test_long_chains_of_cycles_are_fast():
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_batch_equals_single(seed, tied):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, 7, size=5)
@@ -230,7 +230,7 @@ def test_is_tree(heads, answer):
 
 
 @given(st.integers(1, 6).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n)))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_is_tree_agrees_with_the_list_of_all_trees(heads):
     assert is_tree(np.array(heads)) == (heads in all_trees(len(heads)).tolist())
 
@@ -247,7 +247,7 @@ def all_forests(n: int) -> np.ndarray:
 
 
 @given(matrices(st.floats(-20, 20, width=32), n_max=5))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_best_forest(scores):
     n = len(scores)
     (heads,) = decode_forests(scores[None], np.array([n]))

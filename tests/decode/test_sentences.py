@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_biaffine.decode.sentences import (
@@ -57,7 +57,6 @@ def test_equal_words_make_the_fewest_sentences(score):
 
 
 @given(st.lists(st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 1.0]), max_size=40), st.integers(1, 12))
-@settings(deadline=None)
 def test_cut_at_scores_keeps_words_and_starts(values, max_length):
     words = np.arange(len(values)) + 5
     scores = np.array(values, dtype=np.float32)
@@ -114,7 +113,6 @@ def forests(draw) -> tuple[list[int], list[int]]:
 
 
 @given(forests())
-@settings(deadline=None)
 def test_starts_of_trees(forest):
     heads, starts = forest
     assert np.flatnonzero(starts_of_trees(np.array(heads, dtype=np.int64))).tolist() == starts

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conllu_samples import docs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
@@ -55,7 +55,7 @@ def sentences(draw):
 
 
 @pytest.mark.filterwarnings("ignore:UPOS")
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(st.lists(sentences(), min_size=1, max_size=4), st.integers(1, 3))
 def test_comes_back_equal(parts, n_sents):
     text = "".join(parts)
@@ -67,7 +67,7 @@ def test_comes_back_equal(parts, n_sents):
 
 
 @pytest.mark.filterwarnings("ignore:UPOS")
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(st.lists(sentences(), min_size=1, max_size=3))
 def test_merged_comes_back_equal(parts):
     once = "".join(to_conllu(doc) for doc in docs("".join(parts), merge_mwt=True))
@@ -106,7 +106,7 @@ def plain_docs(draw):
     return Doc(Vocab(), tokens, spaces, heads=heads, deps=labels)
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(plain_docs())
 def test_any_doc_gives_valid_conllu_with_its_text(doc):
     written = to_conllu(doc)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_biaffine.models.wordpieces import cut_windows, pooling_bags
@@ -15,7 +15,6 @@ def _starts(counts: list[int]) -> np.ndarray:
 
 
 @given(COUNTS, st.integers(4, 12), st.integers(0, 8))
-@settings(deadline=None)
 def test_every_word_is_whole_in_its_most_central_window(counts, stride, more):
     starts, size = _starts(counts), stride + more
     windows = cut_windows(starts, size, stride)

@@ -70,7 +70,7 @@ def trees(draw):
 
 
 @pytest.mark.parametrize("reads", READS, ids=str)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(trees())
 def test_equals_the_dense_equation(reads, tree):
     mask, heads, labels = tree

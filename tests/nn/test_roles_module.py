@@ -165,7 +165,7 @@ def test_span_scores_in_parts_are_the_same(monkeypatch):
         torch.testing.assert_close(one, two)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_keep_best(data):
     """Against sorting, row by row."""
