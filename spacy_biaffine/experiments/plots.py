@@ -72,8 +72,13 @@ def statistics(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def add_legend(panels: Any, handles: Sequence[Any], columns: int) -> None:
-    """Above all panels, where it hides nothing."""
-    panels[0][0].figure.legend(handles=handles, loc="outside upper center", ncols=columns)
+    """Above all panels, where it hides nothing; in fewer columns where so many are too wide."""
+    page = panels[0][0].figure
+    for ncols in range(columns, 0, -1):
+        legend = page.legend(handles=handles, loc="outside upper center", ncols=ncols)
+        if ncols == 1 or legend.get_window_extent().width <= page.bbox.width:
+            return
+        legend.remove()
 
 
 def curve(
