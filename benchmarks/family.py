@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    nlp = load(args.model, args.encoder)
+    nlp = load(args.model)
     golds = list(read_docbin(args.corpus, nlp.vocab))[: args.docs or None]
     bare = [give(gold, []) for gold in golds]
     words = sum(map(len, bare))
@@ -60,14 +60,14 @@ def main() -> None:
         print(f"{name} / family, time: {statistics.median(ratios):.2f}")
 
 
-def load(model: Path, encoder: str) -> Language:
+def load(model: Path) -> Language:
     """The pipeline, its encoder without a cache of features."""
-    return spacy.load(model, config=without_cache(model, encoder))
+    return spacy.load(model, config=without_cache(model))
 
 
 def alone(model: Path, encoder: str, name: str, bare: list[Doc]) -> Callable[[], float]:
     """A turn of one component on a copy of the encoder; what it reads is on the Docs already."""
-    nlp = load(model, encoder)
+    nlp = load(model)
     before = nlp.pipe_names[: nlp.pipe_names.index(name)]
     with nlp.select_pipes(enable=before):
         docs = list(nlp.pipe(Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in bare))

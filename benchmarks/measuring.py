@@ -9,10 +9,10 @@ from typing import Any
 from spacy.util import load_config
 
 
-def without_cache(model: str | Path, component: str) -> dict[str, Any]:
-    """Overrides that let the frozen encoders of a component read every text anew."""
-    block = load_config(Path(model, "config.cfg"))["components"][component]["model"]
-    return dict.fromkeys(_caches(block, f"components.{component}.model"))
+def without_cache(model: str | Path) -> dict[str, Any]:
+    """Overrides that let the frozen encoders of a pipeline read every text anew."""
+    components = load_config(Path(model, "config.cfg"))["components"]
+    return dict.fromkeys(_caches(components, "components"))
 
 
 def _caches(block: Mapping[str, Any], path: str) -> Iterator[str]:

@@ -20,7 +20,6 @@ import spacy
 import torch
 from measuring import without_cache
 from spacy.tokens import Doc, DocBin
-from spacy.util import load_config
 
 SETTINGS = [(2000, 10, True), (200, 1000, True), (2000, 10, False), (200, 1000, False)]
 """Words, types, efficient."""
@@ -87,7 +86,7 @@ def predict(words: int, types: int, *, efficient: bool) -> None:
 
 def speed(corpus: Path, models: list[str], rounds: int) -> None:
     """Print words per second of each model; vectors that training kept are computed anew."""
-    pipelines = {name: spacy.load(name, config=_anew(name)) for name in models}
+    pipelines = {name: spacy.load(name, config=without_cache(name)) for name in models}
     golds = list(DocBin().from_disk(corpus).get_docs(spacy.blank("xx").vocab))
     words = sum(map(len, golds))
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in models}
@@ -102,11 +101,6 @@ def speed(corpus: Path, models: list[str], rounds: int) -> None:
             f"{name}: {words / statistics.median(whole):,.0f} words/s; encoder alone "
             f"{words / statistics.median(alone):,.0f}; {ratio:.2f} of its speed"
         )
-
-
-def _anew(model: str) -> dict[str, Any]:
-    components = load_config(Path(model, "config.cfg"))["nlp"]["pipeline"]
-    return {key: value for name in components for key, value in without_cache(model, name).items()}
 
 
 def _running(nlp: Any, golds: list[Doc]) -> Callable[[], None]:

@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    overrides = without_cache(args.model, args.component)
+    overrides = without_cache(args.model)
     nlp = spacy.load(args.model, config=overrides)
     golds = [doc for doc in read_docbin(args.corpus, nlp.vocab) if len(doc)][: args.sentences]
     pipe = nlp.get_pipe(args.component)

@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=5000, help="tokens of the long Doc")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    overrides = without_cache(args.model, args.component)
+    overrides = without_cache(args.model)
     nlp = spacy.load(args.model, config=overrides)
     golds = list(DocBin().from_disk(args.corpus).get_docs(nlp.vocab))
     pipe = nlp.get_pipe(args.component)
