@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .conllu_check import check_tree, split_deps
+from .lines import FormatError
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -23,15 +24,13 @@ _NEWDOC = re.compile(r"#\s*newdoc\b")
 Line = tuple[int, str]  # number in the file, from 1; text without its line end
 
 
-class ConlluError(ValueError):
-    """Input that is not valid CoNLL-U. ``reason`` is a short name to count by; ``block`` the
-    sentence as written, where `parse_sentences` left it out.
+class ConlluError(FormatError):
+    """Input that is not valid CoNLL-U. ``block``: the sentence as written, where `parse_sentences`
+    left it out.
     """
 
     def __init__(self, place: str, sent_id: str, reason: str, detail: str) -> None:
-        where = f"{place}: sentence {sent_id}: " if sent_id else f"{place}: "
-        super().__init__(f"{where}{detail}")
-        self.reason = reason
+        super().__init__(place, reason, f"sentence {sent_id}: {detail}" if sent_id else detail)
         self.block = ""
 
 

@@ -1,7 +1,12 @@
-"""Lines of files with their places, and the error for what can't be read there."""
+"""Lines of files with their places, and what becomes of what can't be read there."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class FormatError(ValueError):
@@ -10,6 +15,24 @@ class FormatError(ValueError):
     def __init__(self, place: str, reason: str, detail: str) -> None:
         super().__init__(f"{place}: {detail}")
         self.reason = reason
+
+
+@dataclass
+class Skipped:
+    """What was left out because it can't be read: how often for each reason, and the errors."""
+
+    skipped: Counter[str] = field(default_factory=Counter)
+    errors: list[FormatError] = field(default_factory=list)
+
+    def attempt(self, make: Callable[[], T], *, skip_bad: bool) -> Iterator[T]:
+        """What is made, or with skip_bad nothing where it can't be. Raises FormatError."""
+        try:
+            yield make()
+        except FormatError as error:
+            if not skip_bad:
+                raise
+            self.skipped[error.reason] += 1
+            self.errors.append(error)
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[str, str]]:

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from ..decode.pieces import join_pieces
 from .conllu_check import check_tree
 from .conllu_read import DEPREL, HEAD, UPOS, Sentence
-from .lines import FormatError, numbered_lines
+from .lines import FormatError, Skipped, numbered_lines
 
 Block = list[tuple[str, str]]
 """Places, FILE:NUMBER, and lines of a sentence."""
@@ -43,12 +44,11 @@ class PropSentence(NamedTuple):
 
 
 @dataclass
-class PropsReport:
+class PropsReport(Skipped):
     """Counts filled while reading.
 
     auxiliaries: predicates left out as such. unannotated: sentences left out as such. treeless:
-    sentences whose heads are no tree with one root, and were left out. errors: of the sentences
-    that were skipped.
+    sentences whose heads are no tree with one root, and were left out.
     """
 
     sentences: int = 0
@@ -58,8 +58,6 @@ class PropsReport:
     auxiliaries: int = 0
     unannotated: int = 0
     treeless: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    errors: list[FormatError] = field(default_factory=list)
 
 
 def read_blocks(
@@ -75,15 +73,12 @@ def read_blocks(
     Raises FormatError, also where the file holds no sentence; with skip_bad it leaves out the
     sentences that can't be read.
     """
-    for block in _blocks(path):
-        try:
-            sentence, props = parse(block)
-        except FormatError as error:
-            if not skip_bad:
-                raise
-            report.skipped[error.reason] += 1
-            report.errors.append(error)
-            continue
+    found = (
+        parsed
+        for block in _blocks(path)
+        for parsed in report.attempt(partial(parse, block), skip_bad=skip_bad)
+    )
+    for sentence, props in found:
         if not sentence.words:  # comments alone
             continue
         if props is None:
