@@ -83,7 +83,7 @@ class CrfTagger(LabelAttentionTagger):
     Every word needs a gold label: one without is taken for the first label.
     """
 
-    def loss(  # type: ignore[override]
+    def loss(  # type: ignore[override]  # scores of another kind
         self, scores: Sequence[Scored[CrfScores]], targets: Ints
     ) -> tuple[float, list[tuple]]:
         """The loss and the gradient of the scores."""

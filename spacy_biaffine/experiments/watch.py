@@ -30,7 +30,7 @@ class Watch:
         self._norms: deque[Tensor] = deque(maxlen=RECENT)
         self._hook = self.module.register_forward_hook(self._after_forward)
         self._finish_update = shim.finish_update
-        shim.finish_update = self._before_update  # type: ignore[method-assign]
+        shim.finish_update = self._before_update  # type: ignore[method-assign]  # a hook
 
     def read(self) -> dict[str, Any]:
         """The mean over recent batches, and the effective rank now.

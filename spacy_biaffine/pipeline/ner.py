@@ -183,11 +183,9 @@ class GlobalPointerNer(StructuredPipe):
         chosen = choose_flat(found.starts, found.ends, found.scores, taken)
         doc.set_ents([*earlier, *(spans[n] for n in chosen)], blocked=blocked, default="outside")
         if self.store_scores:
-            scored = [(ent, ent._.ent_score) for ent in earlier if ent._.ent_score is not None]
-            scored += [(spans[n], found.scores[n]) for n in chosen]
-            set_scored_spans(
-                doc, ENT_SCORES, [s for s, _ in scored], [score for _, score in scored]
-            )
+            scores = {ent: score for ent in earlier if (score := ent._.ent_score) is not None}
+            scores |= {spans[n]: found.scores[n] for n in chosen}
+            set_scored_spans(doc, ENT_SCORES, list(scores), scores.values())
 
 
 def span_loss(

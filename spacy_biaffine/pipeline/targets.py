@@ -96,7 +96,7 @@ def _assign_morph(doc: Doc, labels: Sequence[str], overwrite: bool) -> None:
         if overwrite or token.is_space or not token.pos:
             token.pos_ = pos
         if overwrite or token.is_space or not token.has_morph():
-            token.set_morph(features)  # type: ignore[attr-defined]
+            token.set_morph(features)  # type: ignore[attr-defined]  # not in the stubs
 
 
 def tagged_entities(doc: Doc, tags: Sequence[str]) -> list[Span]:
