@@ -13,6 +13,7 @@ from spacy_biaffine.graphs import Frame, Relation, Role
 
 ROOT = Path(__file__).resolve().parent.parent
 TREEBANK = ROOT / "assets" / "treebank"
+# The scripts are no package: they are found only after their folder is on the path (E402).
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import show_doc  # noqa: E402

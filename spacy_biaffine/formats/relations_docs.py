@@ -9,7 +9,7 @@ from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
 from ..graphs import Relation, set_relations
-from .entities_docs import set_entities
+from .entities_docs import is_label, set_entities
 from .entities_report import EntityReport
 from .lines import FormatError
 
@@ -50,8 +50,9 @@ def entity_of(doc: Doc, start: Any, end: Any, label: Any, place: str) -> Span:
             "entity",
             f"the entity [{start!r}, {end!r}) {label!r} is not in the {len(doc)} tokens",
         )
-    if not isinstance(label, str) or not label:
-        raise FormatError(place, "entity", f"an entity's type must be a string, not {label!r}")
+    if not isinstance(label, str) or not is_label(label):
+        detail = f"an entity's type must be a string without blanks around it, not {label!r}"
+        raise FormatError(place, "entity", detail)
     return Span(doc, start, end, label=label)
 
 
@@ -76,6 +77,11 @@ def annotate(
         doc.spans[spans_key].attrs[_ID] = _checked_id(identifier, place)
     if relations is not None:
         given = [Relation(*each) for each in relations]
+        for each in given:
+            if not is_label(each.label):
+                wanted = "a relation's type must be a string without blanks around it"
+                detail = f"{wanted}, not {each.label!r}"
+                raise FormatError(place, "relation", detail)
         once = list(dict.fromkeys(given))
         set_relations(doc, once)
         report.relations += len(once)

@@ -124,6 +124,7 @@ class LazyShim(PyTorchShim):
     def predict_batches(self, batches: list[Any], options: dict[str, Any]) -> list[Any]:
         """What the module predicts for each batch, dropout off."""
         self.module.eval()
+        # Any module that `build` makes has a predict; nn.Module declares none.
         with self._autocast():
             return [self.module.predict(batch, **options) for batch in batches]  # type: ignore[operator]
 

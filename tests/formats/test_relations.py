@@ -173,6 +173,7 @@ def broken(**changes) -> str:
         (broken(entities=[{"type": "X", "start": 0, "end": 6}]), r"\[0, 6\) 'X' is not in the 5"),
         (broken(entities=[{"type": "X", "start": 1, "end": 1}]), r"\[1, 1\) 'X' is not in the 5"),
         (broken(entities=[{"type": "", "start": 0, "end": 1}]), "type must be a string"),
+        (broken(entities=[{"type": "X ", "start": 0, "end": 1}]), "blanks around it, not 'X '"),
         (broken(entities=[{"type": "X", "start": "0", "end": 2}]), "entities need type"),
         (broken(entities=[{"start": 0, "end": 1}]), "entities need type"),
         (broken(entities=[[0, 1]]), "entities need type"),
@@ -183,6 +184,8 @@ def broken(**changes) -> str:
         (broken(relations=[{"type": "x", "head": -1, "tail": 2}]), "names entity -1"),
         (broken(relations=[{"type": "x", "head": 0}]), "relations type, head and tail"),
         (broken(relations=[{"type": None, "head": 0, "tail": 1}]), "a relation's type must be"),
+        (broken(relations=[{"type": "", "head": 0, "tail": 1}]), "a relation's type .* not ''"),
+        (broken(relations=[{"type": " x", "head": 0, "tail": 1}]), "a relation's type .* not ' x'"),
     ],
 )
 def test_bad_spert(write, content, message):
