@@ -10,7 +10,7 @@ from spacy.vocab import Vocab
 
 from ..annotations import register_token_label
 from .corpus import check_layers, examples_of
-from .lines import FormatError, numbered_lines
+from .lines import FormatError, blocks, numbered_lines
 
 MISSING = "_"
 """What stands in the column of a token that has no label."""
@@ -37,9 +37,9 @@ def read_labels(
         raise ValueError(f"target is {target!r}; columns go to tag, pos or _.NAME.")
     waiting: list[list[tuple[str, str]]] = []
     found = False
-    for rows in _sentences(path, token, label):
+    for block in blocks(numbered_lines(path)):
         found = True
-        waiting.append(rows)
+        waiting.append([_row(*line, token, label) for line in block])
         if len(waiting) == n_sents:
             yield _doc(waiting, vocab, target)
             waiting = []
@@ -85,18 +85,6 @@ class LabelColumnsCorpus:
             n_sents=self.n_sents,
         )
         return examples_of(docs, self.given, self.limit)
-
-
-def _sentences(path: Path, token: int, label: int) -> Iterator[list[tuple[str, str]]]:
-    rows: list[tuple[str, str]] = []
-    for place, line in numbered_lines(path):
-        if line.strip():
-            rows.append(_row(place, line, token, label))
-        elif rows:
-            yield rows
-            rows = []
-    if rows:
-        yield rows
 
 
 def _row(place: str, line: str, token: int, label: int) -> tuple[str, str]:

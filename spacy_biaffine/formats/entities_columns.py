@@ -1,6 +1,6 @@
 """Token lines with BIO or BIOES tags, one column for each level of nesting -> Docs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,10 +11,7 @@ from spacy.vocab import Vocab
 from ..decode.bioes import bioes_of_biluo, span_type, spans_of_tags
 from .entities_docs import is_label, set_entities
 from .entities_report import EntityReport
-from .lines import FormatError, numbered_lines
-
-Block = list[tuple[str, str]]
-"""Places and lines of a sentence."""
+from .lines import FormatError, Line, blocks, numbered_lines
 
 LevelSpans = list[tuple[int, int, str]]
 
@@ -67,7 +64,7 @@ def read_columns(
         raise ValueError(f"n_sents must be 0 or more, not {n_sents}")
     report = EntityReport() if report is None else report
     waiting: list[Doc] = []
-    for block in _blocks(path):
+    for block in blocks(_without_comments(numbered_lines(path))):
         make = partial(_sentence, block, vocab, columns, spans_key, report)
         waiting += report.attempt(make, skip_bad=skip_bad)
         if n_sents and len(waiting) == n_sents:
@@ -77,22 +74,12 @@ def read_columns(
         yield _joined(waiting)
 
 
-def _blocks(path: Path) -> Iterator[Block]:
-    block: Block = []
-    for place, line in numbered_lines(path):
-        if line.startswith("#") and "\t" not in line:
-            continue
-        if line.strip():
-            block.append((place, line))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+def _without_comments(lines: Iterable[Line]) -> Iterator[Line]:
+    return (each for each in lines if not each[1].startswith("#") or "\t" in each[1])
 
 
 def _sentence(
-    block: Block, vocab: Vocab, columns: Columns, spans_key: str | None, report: EntityReport
+    block: list[Line], vocab: Vocab, columns: Columns, spans_key: str | None, report: EntityReport
 ) -> Doc:
     rows = [line.rstrip("\t").split("\t") for _, line in block]
     wanted = len(rows[0]) if columns.levels is None else columns.tag + columns.levels

@@ -1,12 +1,16 @@
 """Lines of files with their places, and what becomes of what can't be read there."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
+
+Line = tuple[str, str]
+"""Its place, FILE:NUMBER, and the line without its end."""
 
 
 class FormatError(ValueError):
@@ -35,7 +39,7 @@ class Skipped:
             self.errors.append(error)
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[str, str]]:
+def numbered_lines(path: Path) -> Iterator[Line]:
     """Each line without its end, and its place, FILE:NUMBER. Raises FormatError for no UTF-8."""
     for number, raw in enumerate(path.read_bytes().split(b"\n"), start=1):
         place = f"{path}:{number}"
@@ -44,3 +48,10 @@ def numbered_lines(path: Path) -> Iterator[tuple[str, str]]:
         except UnicodeDecodeError as error:
             raise FormatError(place, "encoding", f"this is no UTF-8 ({error.reason})") from error
         yield place, line.removesuffix("\r")
+
+
+def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Runs of lines between blank ones."""
+    for is_blank, run in groupby(lines, lambda line: not line[1].strip()):
+        if not is_blank:
+            yield list(run)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from ..decode.pieces import join_pieces
 from .conllu_check import check_tree
 from .conllu_read import DEPREL, HEAD, UPOS, Sentence
-from .lines import FormatError, Skipped, numbered_lines
+from .lines import FormatError, Line, Skipped, blocks, numbered_lines
 
-Block = list[tuple[str, str]]
-"""Places, FILE:NUMBER, and lines of a sentence."""
+Block = list[Line]
+"""The lines of a sentence."""
 
 Piece = tuple[int, int]
 """First word in its sentence, from 0, and the word after the last."""
@@ -75,7 +75,7 @@ def read_blocks(
     """
     found = (
         parsed
-        for block in _blocks(path)
+        for block in blocks(numbered_lines(path))
         for parsed in report.attempt(partial(parse, block), skip_bad=skip_bad)
     )
     for sentence, props in found:
@@ -159,18 +159,6 @@ def check_widths(
                 f"{len(row)} columns, wanted {wanted}: {fixed} and one for each of the sentence's "
                 f"{len(predicates)} predicates: {line[:60]!r}",
             )
-
-
-def _blocks(path: Path) -> Iterator[Block]:
-    block: Block = []
-    for place, line in numbered_lines(path):
-        if line.strip():
-            block.append((place, line))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
 
 
 def _is_auxiliary(sentence: Sentence, prop: Prop) -> bool:
