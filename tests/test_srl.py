@@ -240,7 +240,7 @@ def test_spans_and_words_learn_one_encoder(vocab):
     examples = [Example(stripped(doc, "tree"), doc) for doc in docs]
     nlp.initialize(lambda: examples)
     optimizer = Adam(0.01, L2=0.0)
-    for _ in range(80):
+    for _ in range(120):
         nlp.update([Example(stripped(doc, "tree"), doc) for doc in docs], sgd=optimizer)
     found = [nlp(stripped(doc, "tree")) for doc in docs]
     kept = list(DocBin(docs=found).get_docs(vocab))

@@ -23,7 +23,7 @@ MIN_SPANS = 10
 """Spans that are always kept: in a short sentence pruning saves nothing."""
 
 UNLIKELY = -4.0
-"""Score that the roles of a new model have: most pairs have none."""
+"""Score that spans and roles of a new model have: most spans and pairs have none."""
 
 CHUNK = 2**22
 """Most numbers that the hidden layer of the span scorer holds at once."""
@@ -48,13 +48,16 @@ class Pruning(NamedTuple):
 class RoleScores(NamedTuple):
     """Training scores of a batch, and of which candidates they are.
 
-    predicates: (B, n) Phi_v of each word. roles: (B, V, A, R) Phi of each pair and role; that of
-    "none" is 0. senses: (B, V, m) of what each candidate may mean, see `RoleLabeller`.
-    places: (B, V) the candidates for predicates; starts, ends: (B, A) those for arguments, first
-    and last word. -1 where there is none.
+    predicates: (B, n) Phi_v of each word. spans: (B, S) what every span is pruned by; is_argument:
+    (B, S) 1 for gold arguments, 0 for other spans of the sentence, -1 behind it. roles: (B, V, A,
+    R) Phi of each pair and role; that of "none" is 0. senses: (B, V, m) of what each candidate may
+    mean, see `RoleLabeller`. places: (B, V) the candidates for predicates; starts, ends: (B, A)
+    those for arguments, first and last word. -1 where there is none.
     """
 
     predicates: Tensor
+    spans: Tensor
+    is_argument: Tensor
     roles: Tensor
     senses: Tensor
     places: Tensor
@@ -101,29 +104,33 @@ class SpanProjection(nn.Module):
 
 
 class SpanScorer(nn.Module):
-    """Phi_a = w^T ReLU(W s_ij + b) of many spans, some at a time."""
+    """Phi_a = w^T ReLU(W s_ij + b) of many spans, some at a time; and likewise, with another w, how
+    likely each is an argument of any predicate."""
 
     def __init__(self, width: int, size: int) -> None:
         super().__init__()
         self.projection = SpanProjection(width, size)
-        self.output = nn.Linear(size, 1)
+        self.output = nn.Linear(size, 2)
+        with torch.no_grad():
+            self.output.bias.copy_(torch.tensor([0.0, UNLIKELY]))
 
-    def forward(self, x: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-        """x (B, n, width); starts, ends (S,) first and last words -> (B, S)"""
+    def forward(self, x: Tensor, starts: Tensor, ends: Tensor) -> tuple[Tensor, ...]:
+        """x (B, n, width); starts, ends (S,) first and last words -> (B, S) twice"""
         right, left = self.projection(x)
         in_cache = not torch.is_grad_enabled() and x.device.type == "cpu"
         step = max(1, (CACHE if in_cache else CHUNK) // (len(x) * right.shape[2]))
         parts = list(zip(starts.split(step), ends.split(step), strict=True))
         if len(parts) == 1 or not torch.is_grad_enabled():
-            return torch.cat([self._part(right, left, *part) for part in parts], dim=1)
-        return torch.cat(
-            [checkpoint(self._part, right, left, *part, use_reentrant=False) for part in parts],
-            dim=1,
-        )
+            scored = [self._part(right, left, *part) for part in parts]
+        else:
+            scored = [
+                checkpoint(self._part, right, left, *part, use_reentrant=False) for part in parts
+            ]
+        return torch.cat(scored, dim=1).unbind(-1)
 
     def _part(self, right: Tensor, left: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
         spans = right.index_select(1, ends).sub_(left.index_select(1, starts))
-        return self.output(spans.relu_()).squeeze(-1)
+        return self.output(spans.relu_())
 
 
 class RoleLabeller(nn.Module):
@@ -135,7 +142,8 @@ class RoleLabeller(nn.Module):
     (eq. 6 and 8; the ReLU is not in eq. 6, which without it has hardly anything to say of the pair
     beyond what it says of the two), with Phi_v a feed-forward network with one hidden layer, and
     the scores of senses another one over the predicate's vector. A word is a predicate where
-    Phi_v > 0.
+    Phi_v > 0. Spans are pruned by a score of their own, learned from all of them: Phi_a, which is
+    learned from pairs with spans that were not pruned, takes long to keep most arguments.
 
     Reads the features "predicate" (1 at given predicates, 0 at words that may be one, -1 at others)
     and "senses", (B, n, m), the senses that each word may have as a predicate, -1 for none; in
@@ -177,17 +185,20 @@ class RoleLabeller(nn.Module):
         predicates = self._predicate_scores(x)
         places, is_place = self._best_predicates(predicates, given == 1, given >= 0, batch.lengths)
         starts, ends = _spans(x.shape[1], self.longest, x.device)
-        spans = self.span(x, starts, ends)
-        gold = gold_spans(batch.features["ends"])[:, starts, ends]
-        chosen, is_span = self._best_spans(spans, gold, ends, batch.lengths)
+        of_arguments, spans = self.span(x, starts, ends)
+        inside = _are_inside(ends, batch.lengths)
+        gold = gold_spans(batch.features["ends"])[:, starts, ends] & inside
+        chosen, is_span = self._best_spans(spans, gold, inside, batch.lengths)
         roles = self._role_scores(
             self._argument_parts(x, starts[chosen], ends[chosen]),
             _at(x, places),
             predicates.gather(1, places),
-            spans.gather(1, chosen),
+            of_arguments.gather(1, chosen),
         )
         return RoleScores(
             predicates,
+            spans,
+            gold.long().where(inside, -1),
             roles,
             self._sense_scores(_at(x, places), _at(batch.features["senses"], places)),
             places.where(is_place, -1),
@@ -203,9 +214,10 @@ class RoleLabeller(nn.Module):
         may_be = (given >= 0) & (predicates > 0)
         places, is_place = self._best_predicates(predicates, given == 1, may_be, batch.lengths)
         starts, ends = _spans(batch.x.shape[1], self.longest, batch.x.device)
-        spans = self.span(batch.x, starts, ends)
+        of_arguments, spans = self.span(batch.x, starts, ends)
         none = torch.zeros_like(spans, dtype=torch.bool)
-        chosen, is_span = self._best_spans(spans, none, ends, batch.lengths)
+        inside = _are_inside(ends, batch.lengths)
+        chosen, is_span = self._best_spans(spans, none, inside, batch.lengths)
         starts, ends = starts[chosen], ends[chosen]
         # Each predicate is a row of its own: sentences have unequal numbers of them.
         rows, at = is_place.nonzero(as_tuple=True)
@@ -215,7 +227,7 @@ class RoleLabeller(nn.Module):
             self._argument_parts(batch.x, starts, ends)[rows],
             vectors.unsqueeze(1),
             of_words.unsqueeze(1),
-            spans.gather(1, chosen)[rows],
+            of_arguments.gather(1, chosen)[rows],
         )
         roles = roles.squeeze(1).float()
         best, labels = roles.max(dim=-1)
@@ -245,12 +257,11 @@ class RoleLabeller(nn.Module):
         return keep_best(scores, given, may_be, limits.clamp(max=self.pruning.max_predicates))
 
     def _best_spans(
-        self, scores: Tensor, gold: Tensor, ends: Tensor, lengths: Tensor
+        self, scores: Tensor, gold: Tensor, inside: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
         limits = _share_of(lengths, self.pruning.span_share)
         limits = limits.clamp(min=MIN_SPANS).clamp(max=self.pruning.max_spans)
-        inside = ends < lengths.to(ends.device).unsqueeze(1)
-        return keep_best(scores, gold & inside, inside, limits)
+        return keep_best(scores, gold, inside, limits)
 
     def _argument_parts(self, x: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
         """What Phi_l has of arguments before LN: (B, A, role_size). starts, ends (B, A)"""
@@ -318,6 +329,11 @@ def _spans(n: int, longest: int, device: torch.device) -> tuple[Tensor, Tensor]:
     all_spans = torch.ones(n, n, dtype=torch.bool, device=device).triu().tril(longest - 1)
     starts, ends = all_spans.nonzero(as_tuple=True)
     return starts, ends
+
+
+def _are_inside(ends: Tensor, lengths: Tensor) -> Tensor:
+    """ends (S,) last words, lengths (B,) on the CPU -> (B, S) bool: the spans of each sentence."""
+    return ends < lengths.to(ends.device).unsqueeze(1)
 
 
 def _share_of(lengths: Tensor, share: float) -> Tensor:

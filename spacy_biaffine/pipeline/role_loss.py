@@ -19,9 +19,10 @@ def role_loss(
 ) -> tuple[float, list[tuple[torch.Tensor, ...]]]:
     """The loss per word whose annotation is known, and the gradients of the scores.
 
-    It is the sum of three cross-entropies: of each candidate pair's role or none (eq. 8), of each
-    word, predicate or not, and of each predicate's sense among those of its lemma. Pairs of which
-    it is not known whether there is a role have none.
+    It is the sum of four cross-entropies: of each candidate pair's role or none (eq. 8), of each
+    word, predicate or not, of each span, argument of any predicate or not, and of each predicate's
+    sense among those of its lemma. Pairs and spans of which it is not known whether there is a role
+    have none.
 
     senses: (p,) place of each predicate's sense in the feature "senses", -1 where it has none.
     """
@@ -30,12 +31,13 @@ def role_loss(
 
     def loss(scores: list[RoleScores]) -> torch.Tensor:
         each = []
-        for batch, (predicates, roles, sense) in zip(scores, gold, strict=True):
+        for batch, (predicates, spans, roles, sense) in zip(scores, gold, strict=True):
             with_none = torch.nn.functional.pad(batch.roles, (1, 0))
             each.append(cross_entropy(with_none, on_device(roles, batch.roles)))
             each.append(
                 binary_cross_entropy(batch.predicates, on_device(predicates, batch.predicates))
             )
+            each.append(binary_cross_entropy(batch.spans, on_device(spans, batch.spans)))
             each.append(cross_entropy(batch.senses, on_device(sense, batch.senses)))
         return torch.stack(each).sum() / max(1, words)
 
@@ -64,8 +66,9 @@ def padded_rows(rows: Sequence[Sequence[int]]) -> Ints:
     return padded
 
 
-def _gold(batch: Scored[RoleScores], targets: RoleTargets, senses: Ints) -> tuple[Ints, Ints, Ints]:
-    """The targets of a batch: of predicates (B, n), of roles (B, V, A), of senses (B, V)."""
+def _gold(batch: Scored[RoleScores], targets: RoleTargets, senses: Ints) -> tuple[Ints, ...]:
+    """The targets of a batch: of predicates (B, n), of spans (B, S), of roles (B, V, A), of senses
+    (B, V)."""
     tokens = batch.tokens
     places, starts, ends = (
         _tokens_at(tokens, each.cpu().numpy())
@@ -74,6 +77,13 @@ def _gold(batch: Scored[RoleScores], targets: RoleTargets, senses: Ints) -> tupl
     is_predicate = np.isin(tokens, targets.predicates).astype(np.int64)
     is_known = (tokens >= 0) & np.append(targets.known, False)[tokens]
     predicates = np.where(is_known, is_predicate, IGNORED)
+
+    is_argument = batch.scores.is_argument.cpu().numpy()
+    # Where a word's predicates are not known, or one's arguments, other spans may be arguments.
+    is_whole = targets.known.copy()
+    is_whole[targets.predicates] &= targets.complete
+    all_known = np.append(is_whole, True)[tokens].all(axis=1, keepdims=True)
+    spans = np.where((is_argument == 0) & ~all_known, IGNORED, is_argument)
 
     numbers = np.full(len(targets.known) + 1, -1, dtype=np.int64)
     numbers[targets.predicates] = np.arange(len(targets.predicates))
@@ -92,7 +102,7 @@ def _gold(batch: Scored[RoleScores], targets: RoleTargets, senses: Ints) -> tupl
     roles = np.where(keys[at] == pairs, labels[at] + 1, NONE)
     unknown = (roles == NONE) & ~complete[:, :, None]
     missing = (places < 0)[:, :, None] | (starts < 0)[:, None, :]
-    return predicates, np.where(unknown | missing, IGNORED, roles), sense
+    return predicates, spans, np.where(unknown | missing, IGNORED, roles), sense
 
 
 def _pair_numbers(predicates: Ints, firsts: Ints, lasts: Ints, tokens: int) -> Ints:

@@ -69,8 +69,13 @@ def phi(module: RoleLabeller, x: torch.Tensor, word: int, first: int, last: int)
     argument = torch.relu(module.argument.linear(span))
     hidden = module.argument_part(argument) + module.predicate_part(x[word])
     labels = module.role(torch.relu(module.norm(hidden)))
-    of_span = module.span.output(torch.relu(module.span.projection.linear(span)))
-    return labels + of_span + module.predicate(x[word])
+    return labels + of_span(module, x, first, last)[:1] + module.predicate(x[word])
+
+
+def of_span(module: RoleLabeller, x: torch.Tensor, first: int, last: int) -> torch.Tensor:
+    """Phi_a of a span, and what it is pruned by."""
+    hidden = module.span.projection.linear(difference(x, first, last))
+    return module.span.output(torch.relu(hidden))
 
 
 @pytest.mark.parametrize("lengths", [[4], [5, 3], [1, 1], [6, 2, 1]])
@@ -93,6 +98,33 @@ def test_scores_equal_the_equations(lengths, device):
                 expected = phi(module, x, word, first, last)
                 torch.testing.assert_close(scores.roles[row, v, a], expected)
     assert pairs
+
+
+def test_every_span_is_scored():
+    """By what it is pruned by, and not by Phi_a; gold arguments are told from others."""
+    module = make()
+    batch = batch_of([5, 3], gold=[(0, 1, 3), (1, 0, 0)])
+    scores = module(batch)
+    starts, ends = torch.ones(5, 5).triu().nonzero(as_tuple=True)
+    for row, length in enumerate([5, 3]):
+        for at, (first, last) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+            if last >= length:
+                assert scores.is_argument[row, at] == -1
+                continue
+            expected = of_span(module, batch.x[row, :length], first, last)[1]
+            torch.testing.assert_close(scores.spans[row, at], expected)
+            is_gold = (row, first, last) in {(0, 1, 3), (1, 0, 0)}
+            assert scores.is_argument[row, at] == is_gold
+
+
+def test_spans_are_pruned_by_their_own_score():
+    module = make(max_spans=2)
+    scores = module(batch_of([9]))
+    starts, ends = torch.ones(9, 9).triu().nonzero(as_tuple=True)
+    best = scores.spans[0].topk(2).indices
+    assert set(zip(scores.starts[0].tolist(), scores.ends[0].tolist(), strict=True)) == set(
+        zip(starts[best].tolist(), ends[best].tolist(), strict=True)
+    )
 
 
 def test_the_best_candidates_are_kept():
@@ -155,12 +187,12 @@ def test_span_scores_in_parts_are_the_same(monkeypatch):
     for chunk in (2**22, 60):
         monkeypatch.setattr("spacy_biaffine.nn.roles.CHUNK", chunk)
         monkeypatch.setattr("spacy_biaffine.nn.roles.CACHE", chunk // 2)
-        scores = scorer(x, starts, ends)
+        scores = torch.stack(scorer(x, starts, ends))
         results.append(
             [scores, *torch.autograd.grad(scores.sin().sum(), [x, *scorer.parameters()])]
         )
         with torch.no_grad():
-            torch.testing.assert_close(scorer(x, starts, ends), scores)
+            torch.testing.assert_close(torch.stack(scorer(x, starts, ends)), scores)
     for one, two in zip(*results, strict=True):
         torch.testing.assert_close(one, two)
 
