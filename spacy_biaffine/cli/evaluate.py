@@ -143,8 +143,7 @@ def _evaluate(
     seconds = perf_counter() - start
     pipes = [pipe for _, pipe in nlp.pipeline]
     targets = [pipe.target.name for pipe in pipes if isinstance(pipe, LabelAttentionTagger)]
-    # Pipes of other packages have no graph: getattr, which mypy doesn't follow.
-    graphs = [pipe.graph for pipe in pipes if getattr(pipe, "graph", None)]  # type: ignore[attr-defined]
+    graphs = [graph for pipe in pipes if (graph := getattr(pipe, "graph", None))]
     found = score(
         examples,
         tokenized=text,

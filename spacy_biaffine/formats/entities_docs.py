@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from spacy.tokens import Doc, Span
 from spacy.util import get_words_and_spaces
@@ -34,9 +35,10 @@ def by_character(vocab: Vocab) -> Tokenize:
     return tokenize
 
 
-def is_label(text: str) -> bool:
-    """Whether it can be a label: blanks at its edges, which nobody sees, would make it another."""
-    return bool(text) and text == text.strip()
+def is_label(value: Any) -> bool:
+    """Whether it can be a label: a string that is not empty, without blanks at its edges, which
+    nobody sees and which would make it another."""
+    return isinstance(value, str) and bool(value) and value == value.strip()
 
 
 def annotate(

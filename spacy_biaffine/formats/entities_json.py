@@ -149,6 +149,6 @@ def _entity(entity: Any) -> Offsets:
 def _offsets(start: Any, end: Any, label: Any, surface: Any = None) -> Offsets:
     if type(start) is not int or type(end) is not int:
         raise ValueError(f"offsets must be whole numbers, not {start!r} and {end!r}")
-    if not isinstance(label, str) or not is_label(label):
+    if not is_label(label):
         raise ValueError(f"a label must be a string without blanks around it, not {label!r}")
     return Offsets(start, end, label, surface)

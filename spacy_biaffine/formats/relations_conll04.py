@@ -11,6 +11,7 @@ from spacy.vocab import Vocab
 
 from ..decode.bioes import spans_of_tags
 from .entities_columns import checked_tag, count_stray
+from .entities_docs import is_label
 from .lines import FormatError, numbered_lines
 from .relations_docs import ENTITIES, RelationReport, annotate, doc_of
 
@@ -117,7 +118,7 @@ def _relations(place: str, cells: list[str], at: int) -> list[tuple[str, int]]:
         raise FormatError(place, "relation", f"{len(labels)} labels, but {len(tails)} tokens")
     pairs = list(zip(labels, tails, strict=True))
     for label, tail in pairs:
-        if not isinstance(label, str) or type(tail) is not int:
+        if not is_label(label) or type(tail) is not int:
             raise FormatError(place, "relation", f"{label!r} to {tail!r} is no label and token")
     return [] if pairs == [("N", at)] else pairs
 

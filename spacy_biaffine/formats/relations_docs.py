@@ -50,10 +50,18 @@ def entity_of(doc: Doc, start: Any, end: Any, label: Any, place: str) -> Span:
             "entity",
             f"the entity [{start!r}, {end!r}) {label!r} is not in the {len(doc)} tokens",
         )
-    if not isinstance(label, str) or not is_label(label):
+    if not is_label(label):
         detail = f"an entity's type must be a string without blanks around it, not {label!r}"
         raise FormatError(place, "entity", detail)
     return Span(doc, start, end, label=label)
+
+
+def relation_type(label: Any, place: str) -> str:
+    """The label, if it can be the type of a relation. Raises FormatError at place where not."""
+    if not is_label(label):
+        detail = f"a relation's type must be a string without blanks around it, not {label!r}"
+        raise FormatError(place, "relation", detail)
+    return str(label)
 
 
 def annotate(
@@ -77,11 +85,6 @@ def annotate(
         doc.spans[spans_key].attrs[_ID] = _checked_id(identifier, place)
     if relations is not None:
         given = [Relation(*each) for each in relations]
-        for each in given:
-            if not is_label(each.label):
-                wanted = "a relation's type must be a string without blanks around it"
-                detail = f"{wanted}, not {each.label!r}"
-                raise FormatError(place, "relation", detail)
         once = list(dict.fromkeys(given))
         set_relations(doc, once)
         report.relations += len(once)

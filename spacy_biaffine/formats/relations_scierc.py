@@ -11,7 +11,14 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from .lines import FormatError
-from .relations_docs import ENTITIES, RelationReport, annotate, doc_of, entity_of
+from .relations_docs import (
+    ENTITIES,
+    RelationReport,
+    annotate,
+    doc_of,
+    entity_of,
+    relation_type,
+)
 from .relations_json import Record, json_records
 
 
@@ -119,14 +126,14 @@ def _relation(
     *edges, label = _numbers(relation, 5, place)
     pairs = [(at - part.offset, last + 1 - part.offset) for at, last in (edges[:2], edges[2:])]
     missing = [pair for pair in pairs if pair not in by_edges]
-    if missing or not isinstance(label, str):
+    if missing:
         raise FormatError(
             place,
             "relation",
             f"the relation {relation} does not join two of the entities in ner; "
             f"its numbers must be theirs",
         )
-    return by_edges[pairs[0]], by_edges[pairs[1]], label
+    return by_edges[pairs[0]], by_edges[pairs[1]], relation_type(label, place)
 
 
 def _numbers(values: Any, count: int, place: str) -> list[Any]:

@@ -19,6 +19,7 @@ from .relations_docs import (
     doc_of,
     entity_of,
     identifier_of,
+    relation_type,
 )
 from .relations_json import Record, json_records
 from .whole import whole_text
@@ -87,10 +88,7 @@ def layers_of(
 
 def _relation(entities: list[Span], each: Record, place: str) -> tuple[Span, Span, str]:
     head, tail = (_entity_at(entities, each[end], place) for end in ("head", "tail"))
-    if not isinstance(each["type"], str):
-        detail = f"a relation's type must be a string, not {each['type']!r}"
-        raise FormatError(place, "relation", detail)
-    return head, tail, each["type"]
+    return head, tail, relation_type(each["type"], place)
 
 
 def _entity_at(entities: list[Span], at: Any, place: str) -> Span:

@@ -88,7 +88,7 @@ def test_tensorboard_where_installed(tmp_path: Path, monkeypatch: pytest.MonkeyP
             written.append(("closed", 0, 0))
 
     module = ModuleType("torch.utils.tensorboard")
-    module.SummaryWriter = SummaryWriter  # type: ignore[attr-defined]
+    module.SummaryWriter = SummaryWriter  # type: ignore[attr-defined]  # a stand-in
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
     monkeypatch.setattr(loggers.importlib.util, "find_spec", lambda name: object())
     _, entries = trained_with_logger(tmp_path)

@@ -23,7 +23,7 @@ from spacy_biaffine.experiments.tables import (
     watch_table,
 )
 
-test_table.__test__ = False  # type: ignore[attr-defined]
+test_table.__test__ = False  # type: ignore[attr-defined]  # for pytest: no test
 
 GRIDS = sorted((Path(__file__).parents[2] / "experiments").glob("*.yml"))
 

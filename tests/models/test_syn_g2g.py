@@ -22,7 +22,7 @@ from spacy_biaffine.models.trees import LearnTrees, read_trees, show_trees
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
-from tiny_bert import DEPTH, HIDDEN, SAVE  # noqa: E402
+from tiny_bert import DEPTH, HIDDEN, SAVE  # noqa: E402 (needs transformers)
 
 NLP = spacy.blank("en")
 LONG = [*(f"w{i}" for i in range(30)), "y" * 60, "\u200d", "z"]
