@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeGuard
 
 from spacy.tokens import Doc, Span
 from spacy.util import get_words_and_spaces
@@ -35,7 +35,7 @@ def by_character(vocab: Vocab) -> Tokenize:
     return tokenize
 
 
-def is_label(value: Any) -> bool:
+def is_label(value: Any) -> TypeGuard[str]:
     """Whether it can be a label: a string that is not empty, without blanks at its edges, which
     nobody sees and which would make it another."""
     return isinstance(value, str) and bool(value) and value == value.strip()

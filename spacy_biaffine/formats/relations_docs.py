@@ -61,7 +61,7 @@ def relation_type(label: Any, place: str) -> str:
     if not is_label(label):
         detail = f"a relation's type must be a string without blanks around it, not {label!r}"
         raise FormatError(place, "relation", detail)
-    return str(label)
+    return label
 
 
 def annotate(
