@@ -17,8 +17,8 @@ from pathlib import Path
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_biaffine.formats.conllu import ReadReport, read_conllu, source_text, to_conllu
-from spacy_biaffine.formats.conllu_kept import kept_sentences
+from spacy_biaffine.formats.conllu.api import ReadReport, read_conllu, source_text, to_conllu
+from spacy_biaffine.formats.conllu.kept import kept_sentences
 
 _TEXT = re.compile(r"# text = (.*)")
 

@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_biaffine.models.frozen_transformer import FrozenTransformer
+from spacy_biaffine.encoders.frozen_transformer import FrozenTransformer
 
 
 def read_sentences(folder: Path, limit: int) -> list[Doc]:

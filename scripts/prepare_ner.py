@@ -13,8 +13,8 @@ import argparse
 import json
 from pathlib import Path
 
-from spacy_biaffine.formats.convert_entities import columns_to_spacy, json_to_spacy
-from spacy_biaffine.formats.entities import Columns, cluener_offsets
+from spacy_biaffine.formats.convert.entities import columns_to_spacy, json_to_spacy
+from spacy_biaffine.formats.entities.api import Columns, cluener_offsets
 
 SPLITS = ("train", "dev", "test")
 

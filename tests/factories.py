@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
-from spacy_biaffine.graphs import (
+from spacy_biaffine.doc.graphs import (
     FRAMES,
     Arc,
     Frame,

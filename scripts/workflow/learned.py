@@ -10,11 +10,11 @@ from spacy.tokens import Doc
 from thinc.api import Config
 from wasabi import msg
 
-from spacy_biaffine.annotations import entities_of
-from spacy_biaffine.formats.corpus import PREDICATES
-from spacy_biaffine.formats.docbin import read_docbin
-from spacy_biaffine.formats.treebank import vocab_for
-from spacy_biaffine.gold import labels_on
+from spacy_biaffine.doc.labels import labels_on
+from spacy_biaffine.doc.scores import entities_of
+from spacy_biaffine.formats.common.docbin import read_docbin
+from spacy_biaffine.formats.convert.treebank import vocab_for
+from spacy_biaffine.formats.corpora.corpus import PREDICATES
 
 PACKAGE = "package:"
 

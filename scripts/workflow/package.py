@@ -10,9 +10,9 @@ from pathlib import Path
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_biaffine.formats.corpus import give
-from spacy_biaffine.formats.docbin import read_docbin, write_docbin
-from spacy_biaffine.formats.treebank import vocab_for
+from spacy_biaffine.formats.common.docbin import read_docbin, write_docbin
+from spacy_biaffine.formats.convert.treebank import vocab_for
+from spacy_biaffine.formats.corpora.corpus import give
 
 from .commands import run, spacy_command
 from .place import Place

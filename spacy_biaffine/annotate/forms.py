@@ -9,10 +9,10 @@ from typing import Any, BinaryIO, Protocol
 
 from spacy.tokens import Doc, DocBin
 
-from ..formats.conllu import to_conllu
-from ..formats.entities import entities_record
-from ..formats.props import to_conll05, to_conll09
-from ..formats.relations import ENTITIES, spert_record
+from ..formats.conllu.api import to_conllu
+from ..formats.entities.api import entities_record
+from ..formats.props.api import to_conll05, to_conll09
+from ..formats.relations.api import ENTITIES, spert_record
 from .records import KEYS
 
 

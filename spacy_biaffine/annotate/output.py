@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..formats.whole import whole_bytes
+from ..formats.common.atomic import whole_bytes
 from .forms import SPACY, text_form
 from .records import Bad
 from .shards import Finished

@@ -13,10 +13,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..formats.conllu_docs import DocMaker, group_sentences
-from ..formats.conllu_read import ConlluError, ReadReport, Sentence, parse_sentences
-from ..formats.docbin import docs_in
-from ..formats.json_text import check_characters, json_value
+from ..formats.common.docbin import docs_in
+from ..formats.common.json_text import check_characters, json_value
+from ..formats.conllu.read import ConlluError, ReadReport, Sentence, parse_sentences
+from ..formats.conllu.to_docs import DocMaker, group_sentences
 
 KEYS = "json_keys"
 """Where doc.user_data has the other keys of a JSON object."""

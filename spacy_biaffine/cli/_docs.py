@@ -22,8 +22,8 @@ def read_docs(
     n_sents, by_doc, merge_mwt: of CoNLL-U, as in `read_conllu`.
     Raises ConlluError, with file and line; OSError; ValueError for files of another kind.
     """
-    from ..formats.conllu import read_conllu
-    from ..formats.docbin import read_docbin
+    from ..formats.common.docbin import read_docbin
+    from ..formats.conllu.api import read_conllu
 
     if path.suffix in (".conllu", ".conll"):
         yield from read_conllu(path, vocab, n_sents=n_sents, by_doc=by_doc, merge_mwt=merge_mwt)

@@ -33,11 +33,11 @@ def attention(
     import spacy
     from wasabi import msg
 
+    from ..encoders.tree_attention import tree_attention_of, tree_encoder
     from ..models.tagger_model import attention_of, label_embeddings
-    from ..models.tree_attention import tree_attention_of, tree_encoder
 
     try:
-        from ..visualize import draw_attention, draw_embeddings, draw_tree_attention
+        from ..pictures.plots import draw_attention, draw_embeddings, draw_tree_attention
     except ImportError:
         msg.fail('Pictures need matplotlib: pip install "spacy-biaffine[plots]"', exits=1)
     try:

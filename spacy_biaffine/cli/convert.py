@@ -9,7 +9,7 @@ import typer
 from ._options import MaxDocs, SkipBad
 
 if TYPE_CHECKING:
-    from ..formats.convert import Summary
+    from ..formats.convert.conllu import Summary
 
 
 class Format(str, Enum):
@@ -57,7 +57,7 @@ def convert(
     """
     from wasabi import msg
 
-    from ..formats import convert as work
+    from ..formats.convert import conllu as work
     from ._summary import docs_bar
 
     try:

@@ -9,7 +9,7 @@ import typer
 from ._options import Lang, MaxDocs, SkipBad
 
 if TYPE_CHECKING:
-    from ..formats.convert_entities import EntitySummary
+    from ..formats.convert.entities import EntitySummary
 
 
 class Form(str, Enum):
@@ -77,8 +77,8 @@ def convert_entities(
     """
     from wasabi import msg
 
-    from ..formats import convert_entities as work
-    from ..formats.entities import Columns, cluener_offsets, offsets_of
+    from ..formats.convert import entities as work
+    from ..formats.entities.api import Columns, cluener_offsets, offsets_of
     from ._summary import docs_bar
 
     try:

@@ -33,10 +33,10 @@ def convert_labels(
     """
     from wasabi import msg
 
-    from ..formats.columns import read_labels
-    from ..formats.converted import Conversion
-    from ..formats.docbin import write_docbin
-    from ..formats.treebank import vocab_for
+    from ..formats.common.docbin import write_docbin
+    from ..formats.convert.conversion import Conversion
+    from ..formats.convert.treebank import vocab_for
+    from ..formats.entities.label_columns import read_labels
     from ._summary import docs_bar, show_summary
 
     summary = Conversion(None)

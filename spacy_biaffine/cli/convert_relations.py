@@ -9,7 +9,7 @@ import typer
 from ._options import Lang, MaxDocs, SkipBad
 
 if TYPE_CHECKING:
-    from ..formats.convert_relations import ReadFiles, RelationSummary
+    from ..formats.convert.relations import ReadFiles, RelationSummary
 
 
 class Form(str, Enum):
@@ -82,7 +82,7 @@ def convert_relations(
     """
     from wasabi import msg
 
-    from ..formats import convert_relations as work
+    from ..formats.convert import relations as work
     from ._summary import docs_bar
 
     try:
@@ -124,8 +124,8 @@ def _reader(
     by_doc: bool,
     skip_bad: bool,
 ) -> "ReadFiles":
-    from ..formats import convert_relations as work
-    from ..formats.relations import read_ids
+    from ..formats.convert import relations as work
+    from ..formats.relations.api import read_ids
 
     if (ids is None) != (split is None):
         raise ValueError("--ids and --split go together: a file of ids, and which line of it")

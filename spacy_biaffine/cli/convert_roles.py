@@ -9,7 +9,7 @@ import typer
 from ._options import Lang, MaxDocs, SkipBad
 
 if TYPE_CHECKING:
-    from ..formats.convert_roles import RoleSummary
+    from ..formats.convert.props import RoleSummary
 
 
 class Form(str, Enum):
@@ -75,8 +75,8 @@ def convert_roles(
     """
     from wasabi import msg
 
-    from ..formats import convert_roles as work
-    from ..formats import props
+    from ..formats.convert import props as work
+    from ..formats.props import api as props
     from ._summary import docs_bar
 
     writers = {Form.conll05: props.write_conll05, Form.conll09: props.write_conll09}

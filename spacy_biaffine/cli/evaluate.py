@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.training import Example
 
-    from ..evaluation import Evaluation
+    from ..scoring.evaluation import Evaluation
 
 MAX_LISTED = 20
 
@@ -59,8 +59,8 @@ def evaluate(
     import srsly
     from wasabi import msg
 
-    from ..formats.corpus import check_layers
-    from ..formats.whole import whole_text
+    from ..formats.common.atomic import whole_text
+    from ..formats.corpora.corpus import check_layers
     from ._docs import read_docs
 
     given = given or []
@@ -98,8 +98,8 @@ def _examples(
 ) -> "Iterator[Example]":
     from spacy.training import Example
 
-    from ..formats.conllu import source_text
-    from ..formats.corpus import give
+    from ..formats.conllu.api import source_text
+    from ..formats.corpora.corpus import give
 
     for number, doc in enumerate(docs, 1):
         if not text:
@@ -132,8 +132,8 @@ def _evaluate(
     from tqdm import tqdm
     from wasabi import msg
 
-    from ..evaluation import evaluate as score
     from ..pipeline.tagger import LabelAttentionTagger
+    from ..scoring.evaluation import evaluate as score
 
     start = perf_counter()
     docs = nlp.pipe([example.predicted for example in examples])

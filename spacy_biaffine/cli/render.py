@@ -98,7 +98,7 @@ def _docs(source: Path, model: str | None, limit: int) -> "Iterator[Doc]":
     import spacy
     from spacy.vocab import Vocab
 
-    from ..formats.corpus import give
+    from ..formats.corpora.corpus import give
     from ._docs import read_docs
 
     is_text = source == STANDARD_INPUT or source.suffix == ".txt"
@@ -128,8 +128,8 @@ def _text_of(source: Path) -> str:
 
 
 def _draw(doc: "Doc", layer: Layer) -> list[str]:
-    from .. import render
-    from ..layers import entity_groups
+    from ..doc.layers import entity_groups
+    from ..pictures import displacy as render
 
     if layer is Layer.entities:
         keys = [None, *entity_groups(doc)] if doc.ents else entity_groups(doc)
@@ -145,8 +145,8 @@ def _draw(doc: "Doc", layer: Layer) -> list[str]:
 
 def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:
     """Write them; returns the number of files. Raises ValueError where OUT can't take them."""
-    from ..formats.whole import whole_text
-    from ..render import page
+    from ..formats.common.atomic import whole_text
+    from ..pictures.displacy import page
 
     if target.suffix == ".html":
         with whole_text(target) as file:
@@ -172,8 +172,8 @@ def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:
 
 
 def _write_picture(picture: str, file: Path) -> None:
-    from ..formats.whole import whole_bytes, whole_text
-    from ..render import page, to_png
+    from ..formats.common.atomic import whole_bytes, whole_text
+    from ..pictures.displacy import page, to_png
 
     if file.suffix == ".png":
         with whole_bytes(file) as image:

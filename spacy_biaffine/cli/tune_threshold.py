@@ -29,9 +29,9 @@ def tune_threshold(
     import spacy
     from wasabi import msg
 
-    from ..formats.whole import whole_text
+    from ..formats.common.atomic import whole_text
     from ..pipeline.ner import GlobalPointerNer
-    from ..thresholds import best_threshold, f1_above
+    from ..scoring.thresholds import best_threshold, f1_above
 
     try:
         nlp = spacy.load(model)
@@ -60,9 +60,9 @@ def tune_threshold(
 
 def _judge(nlp: Any, pipe: Any, dev: Path) -> Any:
     """All spans that the component finds."""
-    from ..annotations import ENT_SCORES
+    from ..doc.scores import ENT_SCORES
     from ..experiments.cell import dev_corpus
-    from ..thresholds import judge
+    from ..scoring.thresholds import judge
 
     pipe.store_scores = True
     examples = list(dev_corpus(nlp.config.interpolate(), dev)(nlp))

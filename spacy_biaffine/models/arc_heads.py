@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..decode.mst import decode_forests
-from ..losses import IGNORED, cross_entropy
 from ..nn import graph_parser
 from ..nn.graph_parser import ArcPlaces
+from ..nn.losses import IGNORED, cross_entropy
 from ..types import Floats, Ints
 
 

@@ -12,7 +12,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..decode.sentences import cut_at_scores, cut_by_number, cut_overlong, starts_on_words
-from ..gold import words_of
+from ..doc.segments import words_of
 from ..nn.parser import Arcs, ArcScores
 from ..nn.splitter import StartScores
 from ..types import DocEncoder, Ints, Parse, ParserInput, Sentences

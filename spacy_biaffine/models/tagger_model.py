@@ -8,7 +8,7 @@ import torch
 from spacy.tokens import Doc
 from thinc.api import Model, xp2torch
 
-from ..gold import sentences_of
+from ..doc.segments import sentences_of
 from ..nn.label_attention import LabelAttentionNetwork, LabelScores
 from ..types import DocEncoder, Floats, SentenceBatch, Tags
 from .torch_layer import Scored, build_module, initialized_width, score_sentences

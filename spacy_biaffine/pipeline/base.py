@@ -12,10 +12,10 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
-from ..gold import misaligned
-from ..models.char_word import show_words
+from ..encoders.char_word import show_words
+from ..encoders.trees import show_trees
+from ..gold.alignment import misaligned
 from ..models.torch_layer import LazyShim
-from ..models.trees import show_trees
 
 Scorer = Callable[..., dict[str, Any]]
 

@@ -9,9 +9,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import filter_spans
 
-from ..annotations import entities_of, has_entities
 from ..decode.bioes import tags_of_spans
-from ..gold_graphs import (
+from ..doc.graphs import ROOT, Arc, Relation, set_arcs, set_relations
+from ..doc.scores import entities_of, has_entities
+from ..gold.graphs import (
     GoldGraph,
     anchors_of,
     arc_labels,
@@ -21,7 +22,6 @@ from ..gold_graphs import (
     root_labels,
     token_graph,
 )
-from ..graphs import ROOT, Arc, Relation, set_arcs, set_relations
 from .targets import tagged_entities
 
 FoundArc = tuple[int, int, str, float | None]

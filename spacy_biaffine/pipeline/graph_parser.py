@@ -12,13 +12,13 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..gold import sentence_parts
-from ..gold_graphs import GraphTargets, graph_targets
-from ..graphs import ROOT
-from ..losses import count_known, cross_entropy, on_device, targets_at, with_gradient
+from ..doc.graphs import ROOT
+from ..doc.segments import sentence_parts
+from ..gold.graphs import GraphTargets, graph_targets
 from ..models.arc_heads import ArcHead
 from ..models.torch_layer import Scored
 from ..nn.graph_parser import GraphScores
+from ..nn.losses import count_known, cross_entropy, on_device, targets_at, with_gradient
 from ..types import GraphInput, Ints, ParsedGraph
 from .base import SMALL_ENCODER, Scorer, StructuredPipe
 from .graph_kinds import FoundArc, GraphKind

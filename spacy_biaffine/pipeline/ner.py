@@ -11,12 +11,13 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..annotations import ENT_SCORES, blocked_tokens, set_scored_spans
 from ..decode.spans import choose_flat
-from ..gold_spans import SpanTargets, place_spans, span_labels, span_targets, windows_of
-from ..losses import span_cross_entropy, with_gradient
+from ..doc.scores import ENT_SCORES, blocked_tokens, set_scored_spans
+from ..doc.segments import windows_of
+from ..gold.spans import SpanTargets, place_spans, span_labels, span_targets
 from ..models.torch_layer import Scored
 from ..nn.global_pointer import SpanScores
+from ..nn.losses import span_cross_entropy, with_gradient
 from ..types import Ints, LabelledSpans, SpanInput
 from .base import SMALL_ENCODER, Scorer, StructuredPipe
 

@@ -13,10 +13,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..annotations import register_token_score, set_token_scores
 from ..decode.sentences import attach_blanks, starts_of_trees
-from ..gold import TreeTargets, arc_labels, tree_targets
-from ..losses import (
+from ..doc.scores import register_token_score, set_token_scores
+from ..gold.trees import TreeTargets, arc_labels, tree_targets
+from ..models.parser_model import ParserScores
+from ..nn.losses import (
     binary_cross_entropy,
     count_known,
     cross_entropy,
@@ -24,7 +25,6 @@ from ..losses import (
     targets_at,
     with_gradient,
 )
-from ..models.parser_model import ParserScores
 from ..nn.parser import ArcScores
 from ..nn.splitter import StartScores
 from ..types import Ints, Parse, ParserInput

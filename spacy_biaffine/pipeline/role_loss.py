@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..losses import IGNORED, binary_cross_entropy, cross_entropy, on_device, with_gradient
 from ..models.torch_layer import Scored
+from ..nn.losses import IGNORED, binary_cross_entropy, cross_entropy, on_device, with_gradient
 from ..nn.roles import RoleScores
 from ..types import Ints, RoleTargets
 

@@ -12,14 +12,14 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..decode.pieces import FURTHER, join_pieces
-from ..gold import sentence_parts
-from ..gold_roles import frames_in_tokens, role_labels, role_targets
-from ..graphs import FRAMES, WORD_FRAMES, Frame, Role, frames_of, set_frames
-from ..losses import IGNORED
-from ..senses import SenseCounts, Senses, lemma_of
+from ..doc.graphs import FRAMES, WORD_FRAMES, Frame, Role, frames_of, set_frames
+from ..doc.segments import sentence_parts
+from ..gold.roles import frames_in_tokens, role_labels, role_targets
+from ..nn.losses import IGNORED
 from ..types import FoundFrame, Ints, RoleInput, RoleTargets
 from .base import SMALL_ENCODER, Scorer, StructuredPipe
 from .role_loss import last_words, padded_rows, role_loss
+from .senses import SenseCounts, Senses, lemma_of
 
 DEFAULT_MODEL = f"""
 [model]

@@ -12,12 +12,12 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..annotations import register_token_score, set_token_distribution
-from ..gold import labels_on
-from ..losses import count_known, cross_entropy, on_device, with_gradient
+from ..doc.labels import labels_on
+from ..doc.scores import register_token_score, set_token_distribution
 from ..models.tagger_model import tags_of
 from ..models.torch_layer import Scored
 from ..nn.label_attention import LabelScores
+from ..nn.losses import count_known, cross_entropy, on_device, with_gradient
 from ..types import Ints, Tags
 from .base import Scorer, StructuredPipe
 from .targets import get_target

@@ -12,10 +12,12 @@ from spacy.parts_of_speech import IDS as UPOS
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
-from ..annotations import blocked_tokens, register_token_label
 from ..decode.bioes import span_type, spans_of_tags
-from ..gold import aligned_labels, label_of, sentences_of
-from ..gold_spans import aligned_tags
+from ..doc.labels import label_of
+from ..doc.scores import blocked_tokens, register_token_label
+from ..doc.segments import sentences_of
+from ..gold.labels import aligned_labels
+from ..gold.spans import aligned_tags
 
 EXTENSION = "_."
 

@@ -5,10 +5,10 @@ from html import escape
 
 from spacy.tokens import Doc, Span, Token
 
-from ..annotations import TOKEN_SCORES
-from ..graphs import DEP_GRAPH, FRAMES, RELATIONS, has_graph
-from ..layers import entity_groups
-from ..render import (
+from ..doc.graphs import DEP_GRAPH, FRAMES, RELATIONS, has_graph
+from ..doc.layers import entity_groups
+from ..doc.scores import TOKEN_SCORES
+from ..pictures.displacy import (
     dep_graph_svg,
     entities_html,
     frames_svg,

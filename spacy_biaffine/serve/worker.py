@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..annotations import register_token_score
+from ..doc.scores import register_token_score
 
 T = TypeVar("T")
 

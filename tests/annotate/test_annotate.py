@@ -17,9 +17,9 @@ from spacy_biaffine.annotate.records import PlainText
 from spacy_biaffine.annotate.run import Summary, annotate, find_files, model_folder
 from spacy_biaffine.annotate.shards import Shard, cut
 from spacy_biaffine.annotate.worker import Job, Worker
-from spacy_biaffine.formats.docbin import read_docbin
-from spacy_biaffine.formats.props import write_conll05
-from spacy_biaffine.formats.relations import read_spert
+from spacy_biaffine.formats.common.docbin import read_docbin
+from spacy_biaffine.formats.props.api import write_conll05
+from spacy_biaffine.formats.relations.api import read_spert
 
 TEXTS = [f"Letter {number} came. Nobody slept." for number in range(10)]
 

@@ -11,8 +11,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
-from spacy_biaffine.evaluation import evaluate
-from spacy_biaffine.graphs import set_relations
+from spacy_biaffine.doc.graphs import set_relations
+from spacy_biaffine.scoring.evaluation import evaluate
 
 SENTENCE = """# text = {text}
 1\tCold\t_\tADJ\tJJ\t_\t2\tamod\t_\t_

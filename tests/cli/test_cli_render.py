@@ -10,8 +10,8 @@ from factories import gold_docs
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
-from spacy_biaffine.layers import entity_groups
-from spacy_biaffine.render import MOST_LETTERS, entities_html, trees_svg
+from spacy_biaffine.doc.layers import entity_groups
+from spacy_biaffine.pictures.displacy import MOST_LETTERS, entities_html, trees_svg
 
 CONLLU = "1\tRain\t_\tNOUN\tNN\t_\t2\tnsubj\t_\t_\n2\tfell\t_\tVERB\tVBD\t_\t0\troot\t_\t_\n\n"
 

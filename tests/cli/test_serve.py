@@ -14,8 +14,16 @@ from spacy.vocab import Vocab
 pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
-from spacy_biaffine.annotations import set_token_scores
-from spacy_biaffine.graphs import Arc, Frame, Relation, Role, set_arcs, set_frames, set_relations
+from spacy_biaffine.doc.graphs import (
+    Arc,
+    Frame,
+    Relation,
+    Role,
+    set_arcs,
+    set_frames,
+    set_relations,
+)
+from spacy_biaffine.doc.scores import set_token_scores
 from spacy_biaffine.serve.app import make_app
 from spacy_biaffine.serve.page import analysis, page
 from spacy_biaffine.serve.worker import Worker

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_biaffine.decode.bioes import (
-    bioes_labels,
-    bioes_of_biluo,
-    spans_of_tags,
-    tags_of_spans,
-)
+from spacy_biaffine.decode.bioes import bioes_labels, bioes_of_biluo, spans_of_tags, tags_of_spans
 
 TAGS = sorted(bioes_labels(["X", "Y"]))
 

@@ -7,7 +7,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from spacy_biaffine.graphs import Frame, Relation, Role, set_frames, set_relations
+from spacy_biaffine.doc.graphs import Frame, Relation, Role, set_frames, set_relations
 
 COMPONENTS = (
     "tok2vec",

@@ -9,12 +9,7 @@ from spacy.util import load_config_from_str, load_model_from_config
 from thinc.api import fix_random_seed
 from tiny_grid import CONFIG, random_docs
 
-from spacy_biaffine.experiments.watch import (
-    effective_rank,
-    effective_ranks,
-    score_spread,
-    watches,
-)
+from spacy_biaffine.experiments.watch import effective_rank, effective_ranks, score_spread, watches
 from spacy_biaffine.pipeline.base import StructuredPipe
 
 

@@ -9,10 +9,10 @@ from cli.cli_cases import call
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_biaffine.formats.conllu import docs_from_conllu, to_conllu
-from spacy_biaffine.formats.docbin import read_docbin
-from spacy_biaffine.formats.entities import write_entities_json
-from spacy_biaffine.formats.relations import set_enhanced, write_spert
+from spacy_biaffine.formats.common.docbin import read_docbin
+from spacy_biaffine.formats.conllu.api import docs_from_conllu, to_conllu
+from spacy_biaffine.formats.entities.api import write_entities_json
+from spacy_biaffine.formats.relations.api import set_enhanced, write_spert
 
 UP = "1\ta\ta\tX\t_\t_\t0\troot\t_\t_\ta.01\t_\n"
 PROPBANK = """\

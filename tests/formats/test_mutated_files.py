@@ -12,7 +12,7 @@ import pytest
 from cli.cli_cases import call
 from spacy.vocab import Vocab
 
-from spacy_biaffine.formats.docbin import read_docbin
+from spacy_biaffine.formats.common.docbin import read_docbin
 
 N_FILES = 12
 """Mutated files of each form; others have been tried once."""

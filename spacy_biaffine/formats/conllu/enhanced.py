@@ -1,0 +1,66 @@
+"""Enhanced dependencies: column DEPS, as CoNLL-U readers keep it on a Doc -> doc._.dep_graph."""
+
+from collections.abc import Iterator
+
+from spacy.tokens import Doc
+
+from ...doc.graphs import Arc, set_arcs
+from .deps import deps_of
+from .kept import KeptSentence, kept_sentences
+
+MOST_STEPS = 10_000
+"""From a word over empty nodes to other words; treebanks need a handful."""
+
+Heads = dict[str, list[tuple[str, str]]]
+"""Heads and labels of each word ("5") and empty node ("5.1") of a sentence."""
+
+
+def set_enhanced(doc: Doc) -> None:
+    """Write the enhanced graph to doc._.dep_graph, if there is any; empty nodes are collapsed.
+
+    A path from a word over empty nodes to another word becomes an arc between these two, whose
+    label is all labels on the way joined by ">", as for the evaluation of the IWPT 2020 and 2021
+    shared tasks. Equal arcs are written once.
+    Raises ValueError naming the sentence, where a cell of DEPS is malformed, or too much of a maze.
+    """
+    arcs: dict[Arc, None] = {}
+    sentences = [(each, _heads(each)) for each in kept_sentences(doc)]
+    if not any(heads for _, heads in sentences):
+        return
+    for sentence, heads in sentences:
+        for at in range(sentence.end - sentence.start):
+            for head, label in _collapsed(sentence, heads, str(at + 1)):
+                above = None if head == "0" else doc[sentence.start + int(head) - 1]
+                arcs[Arc(above, doc[sentence.start + at], label)] = None
+    set_arcs(doc, arcs)
+
+
+def _heads(sentence: KeptSentence) -> Heads:
+    if "deps" not in sentence.data:
+        return {}
+    cells = {str(at): cell for at, cell in enumerate(sentence.cells("deps"), start=1)}
+    for _, line in sentence.others():
+        identifier, *columns = line.split("\t")
+        if "." in identifier and not line.startswith("#"):
+            cells[identifier] = columns[7]
+    return {node: deps_of(sentence, f"node {node}", cell) for node, cell in cells.items()}
+
+
+def _collapsed(sentence: KeptSentence, heads: Heads, node: str) -> Iterator[tuple[str, str]]:
+    """Words above a node, and the labels on the way down; empty nodes in a circle lead nowhere."""
+    ways: list[tuple[str, str, tuple[str, ...]]]
+    ways = [(head, label, (head,)) for head, label in reversed(heads.get(node, ()))]
+    for _ in range(MOST_STEPS):
+        if not ways:
+            return
+        head, path, passed = ways.pop()
+        if "." not in head:
+            yield head, path
+            continue
+        for above, label in reversed(heads.get(head, ())):
+            if above not in passed:
+                ways.append((above, f"{label}>{path}", (*passed, above)))
+    raise ValueError(
+        f"DEPS of node {node} leads over so many empty nodes that there are thousands of ways to "
+        f"words; take some of their arcs out ({sentence.named})"
+    )

@@ -1,0 +1,174 @@
+"""Registered corpus readers whose examples have gold tokens and, if asked, given layers.
+
+A given layer (``given = ["sents", "tag"]``) stands on the predicted Doc before any component runs,
+so a component can be trained and evaluated with, say, gold sentences and gold tags as papers do.
+For a pipeline's own tokenization use spaCy's ``spacy.Corpus.v1``.
+"""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ...doc.graphs import FRAMES, WORD_FRAMES, Frame, frames_of, has_graph, set_frames
+from ..common.docbin import read_docbin
+from ..common.sentences import sentence_docs
+from ..conllu.api import ReadReport, read_conllu
+
+LAYERS: dict[str, list[int | str]] = {
+    "sents": ["SENT_START"],
+    "tag": ["TAG"],
+    "pos": ["POS"],
+    "morph": ["MORPH"],
+    "lemma": ["LEMMA"],
+    "ents": ["ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"],
+    "heads": ["HEAD", "DEP"],
+}
+
+PREDICATES = "predicates"
+"""A further layer: the predicates of frames, without senses and roles."""
+
+
+class ConlluCorpus:
+    """Examples straight from a CoNLL-U file, or from all ``*.conllu`` files of a folder.
+
+    n_sents, by_doc, merge_mwt, skip_bad: as in `read_conllu`.
+    given: names of `LAYERS`, or `PREDICATES`. limit: at most so many examples, 0 for all.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        n_sents: int = 1,
+        by_doc: bool = False,
+        merge_mwt: bool = False,
+        skip_bad: bool = False,
+        given: Sequence[str] = (),
+        limit: int = 0,
+    ) -> None:
+        check_layers(given)
+        self.path = Path(path)
+        self.n_sents = n_sents
+        self.by_doc = by_doc
+        self.merge_mwt = merge_mwt
+        self.skip_bad = skip_bad
+        self.given = list(given)
+        self.limit = limit
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Examples with gold tokens. Raises ConlluError, with file and line."""
+        return examples_of(self._docs(nlp), self.given, self.limit)
+
+    def _docs(self, nlp: Language) -> Iterator[Doc]:
+        for file in _conllu_files(self.path):
+            report = ReadReport()
+            yield from read_conllu(
+                file,
+                nlp.vocab,
+                n_sents=self.n_sents,
+                by_doc=self.by_doc,
+                merge_mwt=self.merge_mwt,
+                skip_bad=self.skip_bad,
+                report=report,
+            )
+            if report.skipped:
+                warnings.warn(f"{file}: sentences skipped: {dict(report.skipped)}", stacklevel=2)
+
+
+class GivenCorpus:
+    """Examples from a .spacy file, or from all .spacy files of a folder.
+
+    given: names of `LAYERS`, or `PREDICATES`.
+    gold_sents: one example for each gold sentence (a Doc without gold sentences stays whole).
+    limit: at most so many examples, 0 for all.
+    max_length: Docs of more tokens are cut into their gold sentences, and what is still longer is
+        left out; 0 for no limit.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        given: Sequence[str] = (),
+        gold_sents: bool = False,
+        limit: int = 0,
+        max_length: int = 0,
+    ) -> None:
+        check_layers(given)
+        self.path = Path(path)
+        self.given = list(given)
+        self.gold_sents = gold_sents
+        self.limit = limit
+        self.max_length = max_length
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Examples with gold tokens."""
+        docs = self._cut(read_docbin(self.path, nlp.vocab))
+        return examples_of(docs, self.given, self.limit)
+
+    def _cut(self, docs: Iterable[Doc]) -> Iterator[Doc]:
+        for doc in docs:
+            fits = not self.max_length or len(doc) <= self.max_length
+            if fits and not self.gold_sents:
+                yield doc
+            elif doc.has_annotation("SENT_START"):
+                for sent in sentence_docs(doc):
+                    if not self.max_length or len(sent) <= self.max_length:
+                        yield sent
+            elif fits:
+                yield doc
+
+
+def give(reference: Doc, given: Sequence[str]) -> Doc:
+    """A new Doc with the reference's tokens and the given layers alone."""
+    words: Any = reference.to_array("ORTH")
+    spaces: Any = None
+    if not reference.has_unknown_spaces:
+        spaces = reference.to_array("SPACY").astype(bool)
+    doc = Doc(reference.vocab, words=words, spaces=spaces)
+    # Heads before sentence starts: setting heads derives the starts anew.
+    for layer in sorted(set(given) - {PREDICATES}):
+        values: Any = reference.to_array(LAYERS[layer])
+        doc.from_array(LAYERS[layer], values)
+    if PREDICATES in given:
+        for key in (FRAMES, WORD_FRAMES):
+            if has_graph(reference, key):
+                set_frames(doc, _bare_predicates(doc, frames_of(reference, key)), key)
+    return doc
+
+
+def _bare_predicates(doc: Doc, frames: Iterable[Frame]) -> list[Frame]:
+    spans = [tuple(doc[span.start : span.end] for span in frame.predicate) for frame in frames]
+    return [Frame(each, None, ()) for each in spans]
+
+
+def examples_of(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[Example]:
+    """An Example for each Doc that has tokens, at most limit, 0 for all."""
+    examples = (Example(give(doc, given), doc) for doc in docs if len(doc))
+    return islice(examples, limit) if limit else examples
+
+
+def check_layers(given: Iterable[str]) -> None:
+    """Raises ValueError for names that are not in `LAYERS`."""
+    known = [*LAYERS, PREDICATES]
+    unknown = [layer for layer in given if layer not in known]
+    if unknown:
+        raise ValueError(f"unknown layers in 'given': {unknown}; known: {known}")
+
+
+def _conllu_files(path: Path) -> list[Path]:
+    """The file, or the folder's files. A whole treebank is refused: train would hold test."""
+    if path.is_file():
+        return [path]
+    files = sorted(path.glob("*.conllu"))
+    if not files:
+        raise FileNotFoundError(f"{path}: no CoNLL-U file, nor a folder with *.conllu files")
+    splits = [f for f in files if f.stem.endswith(("-ud-train", "-ud-dev", "-ud-test"))]
+    if len(splits) > 1:
+        names = ", ".join(file.name for file in splits)
+        raise ValueError(f"{path} holds several parts of a treebank ({names}); name one file")
+    return files

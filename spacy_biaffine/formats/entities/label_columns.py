@@ -1,0 +1,81 @@
+"""One token a line with its label in a column, blank lines between sentences -> Docs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from ...doc.scores import register_token_label
+from ..common.lines import FormatError, blocks, numbered_lines
+
+MISSING = "_"
+"""What stands in the column of a token that has no label."""
+
+
+def read_labels(
+    path: Path,
+    vocab: Vocab,
+    *,
+    target: str = "tag",
+    token: int = 0,
+    label: int = 1,
+    n_sents: int = 1,
+) -> Iterator[Doc]:
+    """Docs of n_sents sentences with gold labels.
+
+    A line with a tab has its columns between tabs; one without between blanks. Lines that are empty
+    or blank end a sentence. The label "_" is none.
+    target: where the label goes: tag, pos, or a token extension such as `_.supertag`.
+    token, label: number of the column, from 0; negative ones count from the end of the line.
+    Raises FormatError, with file and line, and ValueError for another target.
+    """
+    if target not in ("tag", "pos") and not target.startswith("_."):
+        raise ValueError(f"target is {target!r}; columns go to tag, pos or _.NAME.")
+    waiting: list[list[tuple[str, str]]] = []
+    found = False
+    for block in blocks(numbered_lines(path)):
+        found = True
+        waiting.append([_row(*line, token, label) for line in block])
+        if len(waiting) == n_sents:
+            yield _doc(waiting, vocab, target)
+            waiting = []
+    if waiting:
+        yield _doc(waiting, vocab, target)
+    if not found:
+        raise FormatError(str(path), "empty", "no sentences found")
+
+
+def _row(place: str, line: str, token: int, label: int) -> tuple[str, str]:
+    columns = line.split("\t") if "\t" in line else line.split()
+    try:
+        word, name = columns[token].strip(), columns[label].strip()
+    except IndexError:
+        raise FormatError(
+            place,
+            "columns",
+            f"{len(columns)} columns; wanted the token in column {token} and the label in column "
+            f"{label}, counted from 0",
+        ) from None
+    if not word or not name:
+        empty = "label" if word else "token"
+        raise FormatError(place, empty, f"the {empty} is empty; '_' is no label")
+    return word, "" if name == MISSING else name
+
+
+def _doc(sentences: list[list[tuple[str, str]]], vocab: Vocab, target: str) -> Doc:
+    words = [word for rows in sentences for word, _ in rows]
+    labels = [label for rows in sentences for _, label in rows]
+    starts: list[bool | int | None] = [
+        place == 0 for rows in sentences for place in range(len(rows))
+    ]
+    if target == "tag":
+        return Doc(vocab, words=words, sent_starts=starts, tags=labels)
+    if target == "pos":
+        return Doc(vocab, words=words, sent_starts=starts, pos=labels)
+    name = target.removeprefix("_.")
+    register_token_label(name)
+    doc = Doc(vocab, words=words, sent_starts=starts)
+    for token, label in zip(doc, labels, strict=True):
+        token._.set(name, label or None)
+    return doc
