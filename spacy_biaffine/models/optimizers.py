@@ -4,15 +4,21 @@ import math
 import warnings
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import cast
+from functools import cache
+from typing import Any, cast
 
-from thinc.api import Ops, Optimizer
+import torch
+from thinc.api import Ops
 from thinc.backends import get_array_ops
 from thinc.optimizers import FloatOrSeq, KeyT
 from thinc.types import Floats1d, FloatsXd
+from torch import Tensor, nn
+from torch.optim.adamw import adamw
+
+from .optimizer_state import ResumableOptimizer, as_array
 
 
-class Adam(Optimizer):
+class Adam(ResumableOptimizer):
     """Adam with decoupled weight decay, step for step that of torch.optim.AdamW.
 
     With theta the weights, g their gradient after clipping, r = learn_rate * factor:
@@ -40,15 +46,20 @@ class Adam(Optimizer):
         This looks at one parameter (one weight matrix, one bias) at a time, as Thinc does, and
         not at the norm over all of them: the optimizer meets them one by one. 0 clips nothing.
 
+    All parameters of one of our torch modules take their step at once, in torch's fused kernel
+    where this build has it for the device.
+
+    `state` and `load_state` store the moments, counts and place of the schedules by the names of
+    component and parameter, so that a training can be resumed in another process.
+
     Warns at the second step about patterns that match no parameter.
     """
 
-    __slots__ = ["_factors", "_steps", "rate_factors", "weight_decay"]
+    __slots__ = ["_factors", "rate_factors", "weight_decay"]
 
     rate_factors: dict[str, float]
     weight_decay: float
     _factors: dict[str, float]  # of every parameter name seen
-    _steps: int
 
     def __init__(
         self,
@@ -68,22 +79,64 @@ class Adam(Optimizer):
             beta2=beta2,
             eps=eps,
             grad_clip=grad_clip,
-            use_averages=False,
         )
         # a config keeps quotes around a key as part of it, unlike those around a value
         self.rate_factors = {p.strip("\"'"): f for p, f in (rate_factors or {}).items()}
         self.weight_decay = weight_decay
         self._factors = {}
-        self._steps = 0
 
     def __call__(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0
     ) -> tuple[FloatsXd, FloatsXd]:
-        name = key[1]
+        factor = self._factor(key[1])
+        return super().__call__(key, weights, gradient, lr_scale=lr_scale * factor)
+
+    def step_module(self, owner: int, module: nn.Module) -> None:
+        """What a call with each parameter of the module that has a gradient would do, at once.
+
+        owner: the number in the keys of these parameters. Clips gradients in place.
+        """
+        by_factor: dict[float, list[tuple[KeyT, nn.Parameter]]] = {}
+        for name, weight in module.named_parameters():
+            if weight.grad is not None and weight.numel():
+                by_factor.setdefault(self._factor(name), []).append(((owner, name), weight))
+        for factor, parameters in by_factor.items():
+            keys, weights = map(list, zip(*parameters, strict=True))
+            self._step_tensors(keys, weights, self.learn_rate * factor)
+
+    @torch.no_grad()
+    def _step_tensors(self, keys: list[KeyT], weights: list[nn.Parameter], rate: float) -> None:
+        gradients = [cast(Tensor, weight.grad).contiguous() for weight in weights]
+        if self.grad_clip:
+            _clip(gradients, self.grad_clip)
+        device = weights[0].device
+        updates = [self.nr_update[key] for key in keys]
+        fused = _has_fused_adamw(device.type)
+        adamw(
+            [weight.detach() for weight in weights],
+            gradients,
+            _moments(self.mom1, keys, weights),
+            _moments(self.mom2, keys, weights),
+            [],
+            list(torch.tensor(updates, dtype=torch.float32, device=device).unbind()),
+            fused=fused,
+            foreach=not fused,
+            amsgrad=False,
+            beta1=self.b1,
+            beta2=self.b2,
+            lr=rate,
+            weight_decay=self.weight_decay,
+            eps=self.eps,
+            maximize=False,
+        )
+        for key in keys:
+            self.nr_update[key] += 1
+
+    def _factor(self, name: str) -> float:
         if name not in self._factors:
             matches = (f for pattern, f in self.rate_factors.items() if fnmatchcase(name, pattern))
             self._factors[name] = next(matches, 1.0)
-        return super().__call__(key, weights, gradient, lr_scale=lr_scale * self._factors[name])
+        return self._factors[name]
 
     def _adam(
         self,
@@ -104,8 +157,8 @@ class Adam(Optimizer):
         flat_weights, flat_gradient, self.mom1[key], self.mom2[key] = ops.adam(
             ops.reshape1f(weights, weights.size),
             ops.reshape1f(gradient, gradient.size),
-            cast(Floats1d, self.mom1[key]),
-            cast(Floats1d, self.mom2[key]),
+            ops.reshape1f(as_array(self.mom1[key], weights), weights.size),
+            ops.reshape1f(as_array(self.mom2[key], weights), weights.size),
             self.b1,
             self.b2,
             self.eps * fix2,
@@ -118,7 +171,6 @@ class Adam(Optimizer):
 
     def step_schedules(self) -> None:
         super().step_schedules()
-        self._steps += 1
         # after the first `nlp.update` a shared encoder has not had its turn yet
         if self._steps == 2 and self._factors:
             self._warn_of_idle_patterns()
@@ -135,7 +187,35 @@ class Adam(Optimizer):
                 )
 
 
-class SGD(Optimizer):
+@cache
+def _has_fused_adamw(device: str) -> bool:
+    """Whether this build of torch has it for a type of device: for CPUs since torch 2.4."""
+    try:
+        torch.optim.AdamW([torch.zeros(1, device=device, requires_grad=True)], fused=True)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _clip(gradients: list[Tensor], longest: float) -> None:
+    """Scale down each gradient that is longer, without waiting for the device."""
+    norms = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients])
+    for gradient, share in zip(gradients, (longest / norms).clamp(max=1.0).unbind(), strict=True):
+        gradient.mul_(share)
+
+
+def _moments(
+    kept: dict[KeyT, FloatsXd], keys: list[KeyT], weights: list[nn.Parameter]
+) -> list[Tensor]:
+    """Those of tensors are kept as tensors; zero at first."""
+    moments = cast(dict[KeyT, Any], kept)
+    for key, weight in zip(keys, weights, strict=True):
+        if key not in moments:
+            moments[key] = torch.zeros_like(weight, memory_format=torch.contiguous_format)
+    return [moments[key] for key in keys]
+
+
+class SGD(ResumableOptimizer):
     """Stochastic gradient descent with momentum, step for step that of torch.optim.SGD.
 
         v <- momentum * v + g        theta <- theta - learn_rate * v
@@ -153,7 +233,7 @@ class SGD(Optimizer):
     def __init__(
         self, learn_rate: FloatOrSeq = 0.01, *, momentum: float = 0.9, grad_clip: float = 5.0
     ):
-        super().__init__(learn_rate, L2=0.0, grad_clip=grad_clip, use_averages=False)
+        super().__init__(learn_rate, L2=0.0, grad_clip=grad_clip)
         self.momentum = momentum
 
     def __call__(
@@ -164,7 +244,9 @@ class SGD(Optimizer):
         ops = get_array_ops(weights)
         if self.grad_clip:
             gradient = ops.clip_gradient(gradient, self.grad_clip)
-        velocity = self.momentum * self.mom1[key] + gradient if key in self.mom1 else +gradient
+        velocity = +gradient
+        if key in self.mom1:
+            velocity += self.momentum * as_array(self.mom1[key], weights)
         self.mom1[key] = cast(Floats1d, velocity)
         weights -= self.learn_rate * lr_scale * velocity
         gradient.fill(0)

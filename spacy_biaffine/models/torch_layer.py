@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from ..types import DocEncoder, Ints, SentenceBatch, Sentences
 from . import torch_forks  # noqa: F401 (nlp.pipe with several processes)
+from .optimizers import Adam
 
 MAX_AREA = 2**17
 """Largest padded area (sentences times words times words) of a batch of several sentences."""
@@ -170,10 +171,17 @@ class LazyShim(PyTorchShim):
         return torch.autocast(self.device.type, enabled=self._mixed_precision)
 
     def finish_update(self, optimizer: Any) -> None:
-        """Update the weights, where there are any."""
-        if self._model is not None:
+        """Update the weights, where there are any; all at once where the optimizer can."""
+        if self._model is None:
+            return
+        if isinstance(optimizer, Adam):
+            if not self._grad_scaler.found_inf:
+                optimizer.step_module(self.id, self._model)
+            self._model.zero_grad(set_to_none=False)
+            self._grad_scaler.update()
+        else:
             super().finish_update(optimizer)
-            self._gradients_are_zero = True
+        self._gradients_are_zero = True
 
     def to_bytes(self) -> bytes:
         """Sizes and weights: tensors and plain data alone."""

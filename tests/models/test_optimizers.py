@@ -4,16 +4,34 @@ import copy
 import pickle
 import warnings
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
 import spacy
 import torch
+from factories import FACTORIES, examples_of, gold_docs
 from numpy.testing import assert_allclose, assert_array_equal
+from spacy.language import Language
 from spacy.training import Example
-from thinc.api import Config, Linear, Model, NumpyOps, PyTorchWrapper, chain, registry
+from thinc.api import (
+    Config,
+    Linear,
+    Model,
+    NumpyOps,
+    Optimizer,
+    PyTorchWrapper,
+    chain,
+    fix_random_seed,
+    registry,
+)
+from thinc.shims import PyTorchShim
 
+from spacy_biaffine.models import optimizers
 from spacy_biaffine.models.optimizers import SGD, Adam, warmup_cosine
+from spacy_biaffine.models.torch_layer import LazyShim
+
+PARSER = next(factory for factory in FACTORIES if factory.name == "norm_biaffine_parser")
 
 OPTIMIZER = """
 [training]
@@ -181,6 +199,102 @@ def test_rates_apply_in_a_spacy_transformers_encoder(tmp_path):
     steps = {name: float((after[name] - before[name]).abs().max()) for name in before}
     assert 0.0005 < steps["encoder.layer.0.output.dense.weight"] < 0.0011
     assert steps["embeddings.word_embeddings.weight"] == 0.0
+
+
+MODULE_SETTINGS: dict[str, Any] = {
+    "rate_factors": {"encoder.bias": 0.0, "encoder.*": 0.1},
+    "weight_decay": 0.1,
+    "grad_clip": 0.5,
+}
+
+
+def _lazy_net() -> LazyShim:
+    torch.manual_seed(0)
+    shim = LazyShim(Net, mixed_precision=False)
+    shim.build({})
+    return shim
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_a_module_at_once_equals_one_parameter_after_the_other(fused, monkeypatch):
+    """Parameters that get a gradient late, or in some steps alone, too; a rate that moves."""
+    if not fused:
+        monkeypatch.setattr(optimizers, "_has_fused_adamw", lambda device: False)
+    rng = np.random.default_rng(0)
+    shims = [_lazy_net(), _lazy_net()]
+    steppers = [Adam(warmup_cosine(0.05, 3, 20), **MODULE_SETTINGS) for _ in shims]
+    for step in range(12):
+        x = torch.from_numpy(rng.normal(size=(2, 3)).astype("float32") * (step % 3) * 10)
+        for shim in shims:
+            out = shim.module.head(x) if step == 0 else shim.module(x)
+            shim.backpropagate(x.requires_grad_(), [(out,)], [(torch.ones(2, 3),)])
+        shims[0].finish_update(steppers[0])
+        PyTorchShim.finish_update(shims[1], steppers[1])
+        for optimizer in steppers:
+            optimizer.step_schedules()
+        ours, theirs = (shim.module.state_dict() for shim in shims)
+        for name, weight in ours.items():
+            assert_allclose(weight, theirs[name], atol=1e-5)
+    assert not any(p.grad.any() for p in shims[0].module.parameters())
+
+
+def _pipeline() -> tuple[Language, list[Example]]:
+    """spaCy's tagger and our parser: Thinc layers and torch modules."""
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tagger")
+    PARSER.add_to(nlp)
+    examples = examples_of(gold_docs(nlp.vocab))
+    nlp.initialize(lambda: examples)
+    return nlp, examples
+
+
+def _train(nlp: Language, examples: list[Example], optimizer: Optimizer, steps: int) -> None:
+    for _ in range(steps):
+        nlp.update(examples, sgd=optimizer)
+        optimizer.step_schedules()
+
+
+@pytest.mark.parametrize("make", [Adam, SGD])
+def test_state_goes_on_in_another_pipeline(make, tmp_path):
+    """As in another process: models with other numbers, weights and state from files."""
+    nlp, examples = _pipeline()
+    optimizer = make(warmup_cosine(0.01, 2, 10))
+    _train(nlp, examples, optimizer, 3)
+    weights = nlp.to_bytes()
+    torch.save(optimizer.state(nlp), tmp_path / "optimizer.pt")
+    _train(nlp, examples, optimizer, 3)
+
+    resumed, examples = _pipeline()
+    resumed.from_bytes(weights)
+    again = make(warmup_cosine(0.01, 2, 10))
+    again.load_state(resumed, torch.load(tmp_path / "optimizer.pt", weights_only=True))
+    assert again.learn_rate != make(warmup_cosine(0.01, 2, 10)).learn_rate
+    _train(resumed, examples, again, 3)
+    for name in ("tagger", PARSER.name):
+        assert resumed.get_pipe(name).to_bytes() == nlp.get_pipe(name).to_bytes()
+    states = optimizer.state(nlp), again.state(resumed)
+    assert states[0]["schedule_steps"] == states[1]["schedule_steps"] == 6
+    assert states[0]["parameters"].keys() == states[1]["parameters"].keys()
+
+
+def test_a_state_that_does_not_fit_is_refused():
+    nlp, examples = _pipeline()
+    optimizer = Adam(0.01)
+    _train(nlp, examples, optimizer, 1)
+    state = optimizer.state(nlp)
+    with pytest.raises(ValueError, match="step 1"):
+        optimizer.load_state(nlp, {**state, "schedule_steps": 0})
+    other, _ = _pipeline()
+    other.remove_pipe("tagger")
+    with pytest.raises(ValueError, match="'tagger/"):
+        Adam(0.01).load_state(other, state)
+    place = next(iter(state["parameters"]))
+    state["parameters"][place]["mom1"] = torch.zeros(7)
+    fresh = Adam(0.01)
+    with pytest.raises(ValueError, match="7 numbers"):
+        fresh.load_state(nlp, state)
+    assert not fresh.mom1
 
 
 def test_idle_pattern_warns_once():
