@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, cast
 
-import torch
 from spacy.language import Language
 from thinc.api import Model, Optimizer, torch2xp, xp2torch
 from thinc.optimizers import KeyT
