@@ -8,7 +8,8 @@ import sys
 from wasabi import msg
 
 from spacy_biaffine.formats.common.docbin import read_docbin, write_docbin
-from spacy_biaffine.formats.convert.treebank import SPLITS, vocab_for
+from spacy_biaffine.formats.common.language import vocab_for
+from spacy_biaffine.formats.convert.treebank import SPLITS
 
 from .commands import spacy_command
 from .place import Place

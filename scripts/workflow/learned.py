@@ -13,7 +13,7 @@ from wasabi import msg
 from spacy_biaffine.doc.labels import labels_on
 from spacy_biaffine.doc.scores import entities_of
 from spacy_biaffine.formats.common.docbin import read_docbin
-from spacy_biaffine.formats.convert.treebank import vocab_for
+from spacy_biaffine.formats.common.language import vocab_for
 from spacy_biaffine.formats.corpora.corpus import PREDICATES
 
 PACKAGE = "package:"

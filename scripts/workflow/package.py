@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from wasabi import msg
 
 from spacy_biaffine.formats.common.docbin import read_docbin, write_docbin
-from spacy_biaffine.formats.convert.treebank import vocab_for
+from spacy_biaffine.formats.common.language import vocab_for
 from spacy_biaffine.formats.corpora.corpus import give
 
 from .commands import run, spacy_command

@@ -14,7 +14,8 @@ from pathlib import Path
 from spacy_biaffine.cli.convert_entities import Form as EntityForm
 from spacy_biaffine.cli.convert_relations import Form as RelationForm
 from spacy_biaffine.cli.convert_roles import Form as RoleForm
-from spacy_biaffine.formats.convert.treebank import SPLITS, find_splits, language_of
+from spacy_biaffine.formats.common.language import language_of
+from spacy_biaffine.formats.convert.treebank import SPLITS, find_splits
 
 from .learned import TREES, Learned
 

@@ -34,8 +34,8 @@ def convert_labels(
     from wasabi import msg
 
     from ..formats.common.docbin import write_docbin
+    from ..formats.common.language import vocab_for
     from ..formats.convert.conversion import Conversion
-    from ..formats.convert.treebank import vocab_for
     from ..formats.entities.label_columns import read_labels
     from ._summary import docs_bar, show_summary
 

@@ -14,11 +14,13 @@ Line = tuple[str, str]
 
 
 class FormatError(ValueError):
-    """Input that can't be read, and where it stands. ``reason`` is a short name to count by."""
+    """Input that can't be read, and where it stands. ``reason`` is a short name to count by.
+    ``block``: what was left out, as written, where a reader gives it."""
 
     def __init__(self, place: str, reason: str, detail: str) -> None:
         super().__init__(f"{place}: {detail}")
         self.reason = reason
+        self.block = ""
 
 
 @dataclass
@@ -27,6 +29,10 @@ class Skipped:
 
     skipped: Counter[str] = field(default_factory=Counter)
     errors: list[FormatError] = field(default_factory=list)
+
+    def rows(self) -> list[tuple[str, int]]:
+        """What was counted, with its name; further counts only where there are some."""
+        return []
 
     def attempt(self, make: Callable[[], T], *, skip_bad: bool) -> Iterator[T]:
         """What is made, or with skip_bad nothing where it can't be. Raises FormatError."""

@@ -5,12 +5,11 @@ may hold blanks, U+00A0 or U+2028. Every cell is kept as written.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..common.lines import FormatError
+from ..common.lines import FormatError, Skipped
 from .check import check_tree, split_deps
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -25,13 +24,10 @@ Line = tuple[int, str]  # number in the file, from 1; text without its line end
 
 
 class ConlluError(FormatError):
-    """Input that is not valid CoNLL-U. ``block``: the sentence as written, where `parse_sentences`
-    left it out.
-    """
+    """Input that is not valid CoNLL-U. ``block``: the sentence as written."""
 
     def __init__(self, place: str, sent_id: str, reason: str, detail: str) -> None:
         super().__init__(place, reason, f"sentence {sent_id}: {detail}" if sent_id else detail)
-        self.block = ""
 
 
 @dataclass
@@ -61,15 +57,21 @@ class Sentence:
 
 
 @dataclass
-class ReadReport:
+class ReadReport(Skipped):
     """Counts filled while reading."""
 
     sentences: int = 0
     words: int = 0
     ranges: int = 0
     empty_nodes: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    errors: list[ConlluError] = field(default_factory=list)
+
+    def rows(self) -> list[tuple[str, int]]:
+        return [
+            ("sentences", self.sentences),
+            ("words", self.words),
+            ("multiword tokens", self.ranges),
+            ("empty nodes", self.empty_nodes),
+        ]
 
 
 def read_sentences(

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from ..common.docbin import MAX_DOCS, holds_shards, read_docbin, write_docbin
+from ..common.language import language_of, vocab_for
 from ..conllu.api import ReadReport, read_conllu, write_conllu
 from .conversion import Conversion, Progress
-from .treebank import find_splits, language_of, vocab_for
+from .treebank import find_splits
 
 Summary = Conversion[ReadReport]
 

@@ -8,6 +8,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
+from ..common.language import vocab_for
 from ..entities.api import (
     Columns,
     EntityReport,
@@ -18,7 +19,6 @@ from ..entities.api import (
 )
 from ..entities.json_offsets import ReadOffsets
 from .conversion import Conversion, Progress
-from .treebank import vocab_for
 
 EntitySummary = Conversion[EntityReport]
 

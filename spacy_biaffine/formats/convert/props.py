@@ -6,9 +6,9 @@ from pathlib import Path
 from spacy.tokens import Doc
 
 from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
+from ..common.language import vocab_for
 from ..props.api import Parse, PropsReport, read_props
 from .conversion import Conversion, Progress
-from .treebank import vocab_for
 
 RoleSummary = Conversion[PropsReport]
 

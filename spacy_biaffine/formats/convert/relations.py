@@ -9,6 +9,7 @@ from spacy.vocab import Vocab
 
 from ...doc.graphs import DEP_GRAPH, has_graph
 from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
+from ..common.language import vocab_for
 from ..conllu.api import ReadReport, read_conllu
 from ..relations.api import (
     ENTITIES,
@@ -22,7 +23,6 @@ from ..relations.api import (
     write_spert,
 )
 from .conversion import Conversion, Progress
-from .treebank import vocab_for
 
 RelationSummary = Conversion[RelationReport]
 

@@ -16,6 +16,9 @@ from .report import EntityReport
 from .to_docs import Offsets, Tokenize, annotate, is_label
 
 Record = dict[str, Any]
+KEYS = "json_keys"
+"""Where doc.user_data has the other keys of a line that is annotated."""
+
 ReadOffsets = Callable[[Record], list[Offsets] | None]
 """The entities of a line; None where it has no annotation. Raises ValueError."""
 
@@ -91,16 +94,24 @@ def write_entities_json(
     report = EntityReport()
     with whole_text(path) as file:
         for number, doc in enumerate(docs, 1):
-            if spans_key is None and _is_partial(doc):
-                raise ValueError(
-                    f"Doc {number} is annotated in part: JSON can't tell which of its tokens are "
-                    f"unknown, and would have them outside of entities"
-                )
-            record = entities_record(doc, spans_key)
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            file.write(entities_text(doc, number, spans_key))
             report.texts += 1
-            report.entities += len(record.get("entities", []))
+            report.entities += len(entities_of(doc, spans_key))
     return report
+
+
+def entities_text(doc: Doc, number: int = 1, spans_key: str | None = None) -> str:
+    """A line of JSON: `entities_record`, and the other keys that the Doc's line had in the input.
+
+    Raises ValueError for a Doc that is annotated in part, which the form can't tell.
+    """
+    if spans_key is None and _is_partial(doc):
+        raise ValueError(
+            f"Doc {number} is annotated in part: JSON can't tell which of its tokens are "
+            f"unknown, and would have them outside of entities"
+        )
+    record = {**doc.user_data.get(KEYS, {}), **entities_record(doc, spans_key)}
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def entities_record(doc: Doc, spans_key: str | None = None) -> Record:

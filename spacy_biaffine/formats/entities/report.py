@@ -1,6 +1,7 @@
 """What went wrong, and how much there was, while entities were read."""
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 from ..common.lines import Skipped
 
@@ -17,3 +18,10 @@ class EntityReport(Skipped):
     entities: int = 0
     snapped: int = 0
     stray: int = 0
+
+    def rows(self) -> list[tuple[str, int]]:
+        further = [
+            ("entities moved to tokens", self.snapped),
+            ("tags that continue nothing", self.stray),
+        ]
+        return [("texts", self.texts), ("entities", self.entities), *filter(itemgetter(1), further)]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +59,18 @@ class PropsReport(Skipped):
     auxiliaries: int = 0
     unannotated: int = 0
     treeless: int = 0
+
+    def rows(self) -> list[tuple[str, int]]:
+        further = [
+            ("words", self.words),
+            ("predicates", self.predicates),
+            ("arguments", self.roles.total()),
+            ("labels", len(self.roles)),
+            ("auxiliaries left out", self.auxiliaries),
+            ("sentences without roles left out", self.unannotated),
+            ("sentences without a tree", self.treeless),
+        ]
+        return [("sentences", self.sentences), *filter(itemgetter(1), further)]
 
 
 def read_blocks(

@@ -111,6 +111,11 @@ def write_spert(docs: Iterable[Doc], path: Path, *, spans_key: str = ENTITIES) -
     return count
 
 
+def spert_text(doc: Doc, number: int = 1, spans_key: str = ENTITIES) -> str:
+    """`spert_record` as JSON."""
+    return json.dumps(spert_record(doc, spans_key), ensure_ascii=False, allow_nan=False)
+
+
 def spert_record(doc: Doc, spans_key: str = ENTITIES) -> dict[str, Any]:
     """A Doc as an object of SpERT's JSON.
 

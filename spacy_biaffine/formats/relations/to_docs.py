@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from spacy.tokens import Doc, Span
@@ -30,6 +31,16 @@ class RelationReport(EntityReport):
     repeated: int = 0
     arcs: int = 0
     frames: int = 0
+
+    def rows(self) -> list[tuple[str, int]]:
+        further = [
+            ("arcs", self.arcs),
+            ("frames", self.frames),
+            ("listed again, kept once", self.repeated),
+        ]
+        (texts, entities, *others) = super().rows()
+        relations = ("relations", self.relations)
+        return [texts, entities, relations, *filter(itemgetter(1), further), *others]
 
 
 def doc_of(vocab: Vocab, words: Any, place: str) -> Doc:

@@ -15,7 +15,8 @@ import spacy_biaffine.cli  # noqa: F401  adds the command to spaCy's
 from spacy_biaffine.cli.convert_entities import Form as EntityForm
 from spacy_biaffine.cli.convert_relations import Form as RelationForm
 from spacy_biaffine.cli.convert_roles import Form as RoleForm
-from spacy_biaffine.formats.convert.treebank import find_splits, language_of, vocab_for
+from spacy_biaffine.formats.common.language import language_of, vocab_for
+from spacy_biaffine.formats.convert.treebank import find_splits
 
 TEXT = CONTRACTED + GRAPH + SHORT
 

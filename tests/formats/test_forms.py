@@ -1,0 +1,95 @@
+"""The table of forms: each is read from its sample, recognized, and written again."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from spacy.tokens import Doc
+
+from spacy_biaffine.formats.form import Form
+from spacy_biaffine.formats.forms import FORMS, WRITTEN, form_named, form_of, form_to_write
+
+
+def named(form: Form) -> str:
+    return form.name
+
+
+def read(form: Form, path: Path, **options) -> list[Doc]:
+    report = form.report()
+    docs = list(form.read([path], "en", report, skip_bad=False, **options))
+    assert not report.errors
+    return docs
+
+
+@pytest.fixture
+def sample(tmp_path):
+    """Writes the sample of a form."""
+
+    def write(form: Form) -> Path:
+        for name, text in form.sample.items():
+            (tmp_path / name).write_text(text, encoding="utf-8", newline="\n")
+        return tmp_path / next(iter(form.sample))
+
+    return write
+
+
+def test_names_are_unique():
+    names = [name for form in FORMS for name in (form.name, *form.aliases)]
+    assert len(set(names)) == len(names)
+    assert [form_named(name).name for name in names] == [
+        form.name for form in FORMS for _ in (form.name, *form.aliases)
+    ]
+    with pytest.raises(ValueError, match="there is no form 'xml'; there are conllu, json"):
+        form_named("xml")
+
+
+@pytest.mark.parametrize("form", FORMS, ids=named)
+def test_sample_is_read(form, sample):
+    (doc,) = read(form, sample(form))
+    assert len(doc) in (2, 3)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form.fits], ids=named)
+def test_sample_is_recognized(form, sample):
+    assert form_of(sample(form)) is form
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if not form.fits], ids=named)
+def test_what_needs_a_name_is_not_taken_for_another_form(form, sample):
+    assert form_of(sample(form)) in (None, form_named("conllu"))
+
+
+@pytest.mark.parametrize("form", WRITTEN, ids=named)
+def test_what_is_written_is_read_again(form, sample, tmp_path):
+    docs = read(form, sample(form))
+    texts = [form.write(doc, number) for number, doc in enumerate(docs, 1)]
+    path = tmp_path / ("again" + (form.suffix or ".txt"))
+    text = form.opening + form.between.join(texts) + form.closing
+    path.write_text(text, encoding="utf-8", newline="\n")
+    again = read(form, path)
+    assert [doc.to_json() for doc in again] == [doc.to_json() for doc in docs]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=named)
+def test_options_are_arguments_of_the_reader(form, sample):
+    """A name that the reader does not know would be a TypeError; a value may be refused."""
+    path = sample(form)
+    values = {bool: False, int: 1, str: "tag", Path: path}
+    for option in form.options:
+        with contextlib.suppress(ValueError):
+            read(form, path, **{option.name: values[option.kind]})
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("a.conllu", "conllu"), ("a.jsonl", "json"), ("a.json", "spert")]
+)
+def test_form_to_write(name, form):
+    assert form_to_write(Path(name)) is form_named(form)
+    assert form_to_write(Path("a.txt")) is None
+
+
+def test_a_file_of_no_form(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("Rain fell.\n")
+    assert form_of(path) is None
+    assert form_of(tmp_path) is None
