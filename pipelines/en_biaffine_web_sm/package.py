@@ -1,0 +1,85 @@
+"""Make the wheel of a trained pipeline.
+
+python package.py training/model-best packages --metrics metrics.json --version 0.1.0
+
+Weights are rounded to half precision, so that they compress to little more than half; they are
+used as they are then, in single precision. The wheel has to be smaller than 45 MB. It is installed
+in a folder of its own, and has to find in everyday.txt what the rounded pipeline finds, to the bit.
+Writes the wheel's SHA-256 and those predictions beside it.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import spacy
+import srsly
+from half import round_weights
+from meta import describe
+
+HERE = Path(__file__).parent
+LIMIT = 45_000_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("pipeline", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--metrics", type=Path, help="what evaluate.py has written")
+    parser.add_argument("--name", default="biaffine_web_sm", help="without the language")
+    parser.add_argument("--version", required=True)
+    args = parser.parse_args()
+    nlp = spacy.load(args.pipeline)
+    lost = round_weights(nlp)
+    print(f"weights rounded to half precision, at most {lost:.1e} away")
+    describe(nlp, args.name, args.version, args.metrics)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "pipeline")
+        nlp.to_disk(folder)
+        shutil.copy(HERE / "card.md", folder / "README.md")
+        shutil.copy(HERE / "LICENSE", folder / "LICENSE")
+        wheel = build(folder, Path(scratch), args.out)
+        expected = report(folder, Path(scratch, "expected.json"))
+        if report(f"{nlp.lang}_{args.name}", Path(scratch, "found.json"), wheel) != expected:
+            raise SystemExit(f"{wheel} finds something else than the pipeline that it was made of")
+    srsly.write_json(wheel.with_suffix(".json"), srsly.json_loads(expected))
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    wheel.with_suffix(".whl.sha256").write_text(f"{digest}  {wheel.name}\n", "utf-8")
+    print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, SHA-256 {digest}")
+
+
+def build(folder: Path, scratch: Path, out: Path) -> Path:
+    """Run `spacy package`. Raises SystemExit where the wheel is too large."""
+    packages = scratch / "packages"
+    packages.mkdir()
+    command = ["package", folder, packages, "--build", "wheel"]
+    subprocess.run([sys.executable, "-m", "spacy", *command], check=True)
+    (built,) = packages.glob("*/dist/*.whl")
+    size = built.stat().st_size
+    if size > LIMIT:
+        raise SystemExit(f"{built.name} has {size:,} bytes, more than {LIMIT:,}")
+    out.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(built, out))
+
+
+def report(name: object, out: Path, wheel: Path | None = None) -> str:
+    """What a pipeline finds, in a process of its own that has the wheel installed."""
+    environment = {**os.environ, "PYTHONPATH": str(out.parent / "installed")}
+    if wheel:
+        target = ["--target", environment["PYTHONPATH"]]
+        command = ["pip", "install", "--quiet", "--no-deps", "--no-index", *target, wheel]
+        subprocess.run([sys.executable, "-m", *command], check=True)
+    command = [sys.executable, __file__.replace("package.py", "predictions.py"), name, out]
+    subprocess.run(list(map(str, command)), check=True, env=environment)
+    return out.read_text("utf-8")
+
+
+if __name__ == "__main__":
+    main()
