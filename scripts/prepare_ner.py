@@ -13,8 +13,9 @@ import argparse
 import json
 from pathlib import Path
 
-from spacy_biaffine.formats.convert.entities import columns_to_spacy, json_to_spacy
-from spacy_biaffine.formats.entities.api import Columns, cluener_offsets
+from spacy_biaffine.formats.convert.plan import Job
+from spacy_biaffine.formats.convert.run import convert
+from spacy_biaffine.formats.forms import CLUENER, COLUMNS
 
 SPLITS = ("train", "dev", "test")
 
@@ -22,7 +23,7 @@ SPLITS = ("train", "dev", "test")
 def wnut17(source: Path, target: Path) -> None:
     names = ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated")
     for split, name in zip(SPLITS, names, strict=True):
-        columns_to_spacy([source / name], target / f"{split}.spacy", Columns(), lang="en")
+        convert(Job([source / name], target / f"{split}.spacy", COLUMNS, None), {}, lang="en")
 
 
 def litbank(source: Path, target: Path) -> None:
@@ -33,30 +34,23 @@ def litbank(source: Path, target: Path) -> None:
     split = {"train": [f for f in files if f not in test + dev], "dev": dev, "test": test}
     names = {name: [file.name for file in part] for name, part in split.items()}
     (target / "split.json").write_text(json.dumps(names, indent=1), encoding="utf8")
-    columns = Columns(levels=None, innermost_first=True)
+    options = {"levels": 0, "innermost_first": True, "n_sents": 10, "spans_key": "sc"}
     for name, part in split.items():
-        out = target / f"{name}.spacy"
-        columns_to_spacy(part, out, columns, lang="en", n_sents=10, spans_key="sc")
+        convert(Job(part, target / f"{name}.spacy", COLUMNS, None), options, lang="en")
 
 
 def cluener(source: Path, target: Path) -> None:
     # One text of the training set has entities that overlap: it is left out.
     for split in ("train", "dev"):
-        json_to_spacy(
-            source / f"{split}.json",
-            target / f"{split}.spacy",
-            cluener_offsets,
-            lang="zh",
-            characters=True,
-            skip_bad=True,
-        )
+        job = Job([source / f"{split}.json"], target / f"{split}.spacy", CLUENER, None)
+        convert(job, {"characters": True}, lang="zh", skip_bad=True)
 
 
 def danplus(source: Path, target: Path) -> None:
-    columns = Columns(levels=2, innermost_first=False)
+    options = {"levels": 2, "innermost_first": False, "n_sents": 10, "spans_key": "sc"}
     for split in SPLITS:
         file, out = source / f"da_news_{split}.tsv", target / f"{split}.spacy"
-        columns_to_spacy([file], out, columns, lang="da", n_sents=10, spans_key="sc")
+        convert(Job([file], out, COLUMNS, None), options, lang="da")
 
 
 def main() -> None:

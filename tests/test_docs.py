@@ -163,7 +163,7 @@ BAD_COMMANDS = {
     "an option": "python -m spacy biaffine convert IN OUT --n-sent 3",
     "a command": "python -m spacy biaffine convrt IN OUT",
     "an argument": "python -m spacy biaffine convert IN",
-    "one too many": "python -m spacy biaffine convert IN OUT MORE",
+    "one too many": "python -m spacy biaffine render IN OUT MORE",
     "a choice": "python -m spacy biaffine convert-entities IN OUT --form jsonl",
     "a config": "python -m spacy train configs/parsr.cfg --output training",
     "a section": "python -m spacy train configs/parser.cfg --trainng.max_steps 3",

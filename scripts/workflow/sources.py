@@ -11,22 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from spacy_biaffine.cli.convert_entities import Form as EntityForm
-from spacy_biaffine.cli.convert_relations import Form as RelationForm
-from spacy_biaffine.cli.convert_roles import Form as RoleForm
+from spacy_biaffine.cli.convert import COMMANDS
 from spacy_biaffine.formats.common.language import language_of
 from spacy_biaffine.formats.convert.treebank import SPLITS, find_splits
 
 from .learned import TREES, Learned
 
 CONVERTERS = {
-    form.value: command
-    for command, forms in {
-        "convert-entities": EntityForm,
-        "convert-relations": RelationForm,
-        "convert-roles": RoleForm,
-    }.items()
-    for form in forms
+    name: command.name
+    for command in COMMANDS
+    for name in command.forms
+    if command.name.startswith("convert-") and len(command.forms) > 1
 }
 """The command that reads a form."""
 

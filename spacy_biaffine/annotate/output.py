@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..formats.common.atomic import whole_bytes
-from .forms import SPACY, text_form
+from ..formats.forms import form_named
+from .forms import SPACY, join_texts
 from .records import Bad
 from .shards import Finished
 
@@ -87,7 +88,7 @@ class Output:
         shards = [self._shard(number) for number in range(n_shards)]
         if self.form != SPACY:
             with whole_bytes(self.target) as file:
-                text_form(self.form, None).join(shards, file)
+                join_texts(form_named(self.form), shards, file)
             result = self.target
         elif n_shards == 1:
             result = shards[0].replace(self.target)

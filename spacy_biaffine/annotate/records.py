@@ -17,9 +17,7 @@ from ..formats.common.docbin import docs_in
 from ..formats.common.json_text import check_characters, json_value
 from ..formats.conllu.read import ConlluError, ReadReport, Sentence, parse_sentences
 from ..formats.conllu.to_docs import DocMaker, group_sentences
-
-KEYS = "json_keys"
-"""Where doc.user_data has the other keys of a JSON object."""
+from ..formats.entities.json_offsets import KEYS
 
 
 class Bad(NamedTuple):

@@ -8,11 +8,7 @@ from spacy.cli._util import app as spacy_app
 
 from .annotate import annotate
 from .attention import attention
-from .convert import convert as convert_command
-from .convert_entities import convert_entities
-from .convert_labels import convert_labels
-from .convert_relations import convert_relations
-from .convert_roles import convert_roles
+from .convert import COMMANDS, function_of
 from .evaluate import evaluate
 from .experiment import CONTEXT, experiment
 from .render import render
@@ -27,11 +23,8 @@ app = typer.Typer(
 )
 app.command("annotate")(annotate)
 app.command("attention")(attention)
-app.command("convert")(convert_command)
-app.command("convert-entities")(convert_entities)
-app.command("convert-labels")(convert_labels)
-app.command("convert-relations")(convert_relations)
-app.command("convert-roles")(convert_roles)
+for command in COMMANDS:
+    app.command(command.name)(function_of(command))
 app.command("evaluate")(evaluate)
 app.command("experiment", context_settings=CONTEXT)(experiment)
 app.command("render")(render)

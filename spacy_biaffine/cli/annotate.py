@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..annotate.forms import FORMS, form_of
+
 if TYPE_CHECKING:
     from ..annotate.local import Run
     from ..annotate.run import Summary
 
 
-class Form(str, Enum):
-    """What to write."""
-
-    spacy = "spacy"
-    conllu = "conllu"
-    entities = "entities"
-    spert = "spert"
-    conll05 = "conll05"
-    conll09 = "conll09"
+Form = Enum("Form", {name: name for name in FORMS}, type=str)  # type: ignore[misc]
 
 
 def annotate(
@@ -41,7 +35,7 @@ def annotate(
     ] = False,
     spans_key: Annotated[
         str | None,
-        typer.Option("--spans-key", help="entities, spert: group of entities, if not doc.ents"),
+        typer.Option("--spans-key", help="json, spert: group of entities, if not doc.ents"),
     ] = None,
     n_process: Annotated[
         int, typer.Option("--n-process", min=1, help="Processes, with a pipeline each")
@@ -67,15 +61,14 @@ def annotate(
 
     Example: python -m spacy biaffine annotate training/model-best news.txt news.spacy --n-process 4
 
-    --form: spacy; conllu; entities (.jsonl) as of convert-entities; spert (.json) as of
-    convert-relations; conll05 and conll09 as of convert-roles.
+    --form: spacy, or a form of `convert`: conllu; json (.jsonl), also called entities; spert
+    (.json); conll05 and conll09.
     """
     import signal
 
     from tqdm import tqdm
     from wasabi import msg
 
-    from ..annotate.forms import form_of
     from ..annotate.run import annotate as work
     from ..annotate.worker import Job
 

@@ -1,100 +1,198 @@
-"""``python -m spacy biaffine convert``."""
+"""``python -m spacy biaffine convert``, and the commands ``convert-*`` for some of the forms."""
 
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from ..formats.form import Form
+from ..formats.forms import FORMS, WRITTEN, form_of, names_of
+from ..formats.options import Option
 from ._options import MaxDocs, SkipBad
 
-if TYPE_CHECKING:
-    from ..formats.convert.conllu import Summary
+
+class Command(NamedTuple):
+    """A command that converts. what: the layer that it is about. forms: by the names that --form
+    takes. intro, back: of its help, what it is for and how to convert back."""
+
+    name: str
+    what: str
+    forms: Mapping[str, Form]
+    intro: str
+    back: str
 
 
-class Format(str, Enum):
-    """What to write."""
+_BY_NAME = {form.name: form for form in FORMS}
 
-    spacy = "spacy"
-    conllu = "conllu"
+COMMANDS = (
+    Command(
+        "convert",
+        "trees",
+        _BY_NAME,
+        "Convert files of any form to .spacy files for training, back, and to other forms.\n\n"
+        "A UD treebank folder gives train.spacy, dev.spacy and test.spacy, as far as present.",
+        "corpus/dev.spacy dev.conllu",
+    ),
+    Command(
+        "convert-entities",
+        "entities",
+        {name: _BY_NAME[name] for name in ("json", "cluener", "columns")},
+        "Convert files with entities to .spacy files for training, and back to JSON lines.",
+        "dev.spacy dev.jsonl --spans-key sc",
+    ),
+    Command(
+        "convert-labels",
+        "labels",
+        {"labels": _BY_NAME["labels"]},
+        "Convert a file with a token and its label a line to .spacy files for training a tagger.",
+        "",
+    ),
+    Command(
+        "convert-relations",
+        "relations",
+        {
+            **{name: _BY_NAME[name] for name in ("spert", "scierc", "conll04", "graph")},
+            "conllu": _BY_NAME["conllu-layers"],
+        },
+        "Convert files with relations and other graphs to .spacy files, and back to SpERT's JSON.",
+        "dev.spacy dev.json",
+    ),
+    Command(
+        "convert-roles",
+        "roles",
+        {name: _BY_NAME[name] for name in ("propbank", "conll05", "conll09", "up")},
+        "Convert files with semantic roles to .spacy files with doc._.frames, and back.",
+        "dev.spacy dev.txt --form conll05",
+    ),
+)
 
 
-def convert(
-    source: Annotated[
-        Path, typer.Argument(metavar="IN", help="CoNLL-U file, UD treebank folder, or .spacy file")
-    ],
-    target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="NAME.spacy or NAME.conllu, or a folder")
-    ],
-    n_sents: Annotated[
-        int,
-        typer.Option("--n-sents", "-n", min=1, help="Sentences to a Doc, never across '# newdoc'"),
-    ] = 1,
-    by_doc: Annotated[bool, typer.Option("--by-doc", help="One Doc for each '# newdoc'")] = False,
-    merge_mwt: Annotated[
-        bool,
-        typer.Option(
-            "--merge-mwt", help="One token for each multiword token: the text is as written"
-        ),
-    ] = False,
-    skip_bad: SkipBad = False,
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", "-l", help="Language code; by default from the file name, else xx"),
-    ] = None,
-    max_docs: MaxDocs = 100_000,
-    to: Annotated[
-        Format | None, typer.Option("--to", help="What to write; by default as the file names say")
-    ] = None,
+def function_of(command: Command) -> Callable[..., None]:
+    """What Typer makes the command of: its signature and its help come from the forms."""
+
+    def run(**given: Any) -> None:
+        _run(command, **given)
+
+    parameters = _parameters(command)
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__doc__ = _help(command)
+    return run
+
+
+def _run(
+    command: Command,
+    sources: list[Path],
+    target: Path,
+    *,
+    lang: str | None,
+    skip_bad: bool,
+    max_docs: int,
+    form: Enum | None = None,
+    to: Enum | None = None,
+    **given: Any,
 ) -> None:
-    """Convert CoNLL-U to .spacy files for training, and back. For entities: convert-entities.
-
-    A UD treebank folder gives train.spacy, dev.spacy and test.spacy, as far as present.
-
-    Example: python -m spacy biaffine convert UD_English-EWT corpus --n-sents 3
-
-    Back: python -m spacy biaffine convert corpus/dev.spacy dev.conllu
-    """
     from wasabi import msg
 
-    from ..formats.convert import conllu as work
-    from ._summary import docs_bar
+    from ..formats.convert.plan import plan
+    from ..formats.convert.run import convert
+    from ._summary import docs_bar, show_summary
 
+    options = {name: value for name, value in given.items() if value is not None}
     try:
-        to_conllu = work.writes_conllu(source, target) if to is None else to is Format.conllu
-        for file, out in work.plan(source, target, to_conllu=to_conllu):
-            if to_conllu:
-                summary = work.spacy_to_conllu(file, out, progress=docs_bar)
-            else:
-                summary = work.conllu_to_spacy(
-                    file,
-                    out,
-                    lang=lang,
-                    n_sents=n_sents,
-                    by_doc=by_doc,
-                    merge_mwt=merge_mwt,
-                    skip_bad=skip_bad,
-                    max_docs=max_docs,
-                    progress=docs_bar,
-                )
-            _show(file, summary)
-    except (ValueError, OSError) as error:
+        chosen = _chosen(command, sources, target, form)
+        for job in plan(sources, target, chosen, to=None if to is None else to.value):
+            result = convert(
+                job, options, lang=lang, skip_bad=skip_bad, max_docs=max_docs, progress=docs_bar
+            )
+            names = " ".join(map(str, job.sources))
+            show_summary(names, result.files, result.rows(), result.report.errors)
+    except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
 
 
-def _show(source: Path, summary: "Summary") -> None:
-    from ._summary import left_out, show_summary
+def _chosen(command: Command, sources: list[Path], target: Path, named: Enum | None) -> Form | None:
+    """The form that is named, or the only one there is; None where files say it.
 
-    report = summary.report
-    rows = [
-        ("sentences", report.sentences),
-        ("docs", summary.docs),
-        ("files", len(summary.files)),
+    Raises ValueError where they say none of the command's.
+    """
+    forms = command.forms
+    name = next(iter(forms)) if len(forms) == 1 else named and named.value
+    reads_docs = all(source.suffix == ".spacy" or source.is_dir() for source in sources)
+    written = [form for form in forms.values() if form.write]
+    if not reads_docs and command.name != "convert":
+        if written and target.suffix and target.suffix != ".spacy":
+            raise ValueError(
+                f"{target} must end in .spacy; {command.what} are written as --form "
+                f"{names_of(written, 'or')}"
+            )
+        if name is None and form_of(sources[0]) not in forms.values():
+            raise ValueError(f"say what IN is: --form {names_of(forms.values(), 'or')}; see --help")
+    return None if name is None else forms[name]
+
+
+def _parameters(command: Command) -> list[inspect.Parameter]:
+    options = [option for form in command.forms.values() for option in _options_of(form)]
+    inputs = typer.Argument(metavar="IN...", help="Files of one form, or a folder; or .spacy")
+    output = typer.Argument(metavar="OUT", help="NAME.spacy, another file, or a folder")
+    fixed: dict[str, tuple[Any, Any]] = {
+        "sources": (Annotated[list[Path], inputs], inspect.Parameter.empty),
+        "target": (Annotated[Path, output], inspect.Parameter.empty),
+    }
+    if len(command.forms) > 1:
+        asked = typer.Option("--form", help="What IN is, if in doubt, or OUT of .spacy; see below")
+        fixed["form"] = (Annotated[_enum("Form", command.forms) | None, asked], None)
+    if command.name == "convert":
+        asked = typer.Option("--to", help="What OUT is; by default as its name says")
+        names = ["spacy", *(form.name for form in WRITTEN)]
+        fixed["to"] = (Annotated[_enum("To", names) | None, asked], None)
+    fixed |= {option.name: (_annotated(option, command), None) for option in dict.fromkeys(options)}
+    fixed["lang"] = (
+        Annotated[
+            str | None,
+            typer.Option("--lang", "-l", help="Language code; by default from the name, else xx"),
+        ],
+        None,
+    )
+    fixed |= {"skip_bad": (SkipBad, False), "max_docs": (MaxDocs, 100_000)}
+    return [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+        )
+        for name, (annotation, default) in fixed.items()
     ]
-    if report.words:  # read from CoNLL-U
-        rows[1:1] = [
-            ("words", report.words),
-            ("multiword tokens", report.ranges),
-            ("empty nodes", report.empty_nodes),
-        ]
-    show_summary(str(source), summary.files, [*rows, *left_out(report.skipped)], report.errors)
+
+
+def _options_of(form: Form) -> tuple[Option, ...]:
+    return (*form.options, *form.write_options)
+
+
+def _annotated(option: Option, command: Command) -> Any:
+    names = [name for name, form in command.forms.items() if option in _options_of(form)]
+    of = "" if len(names) == len(command.forms) else f"{', '.join(names)}: "
+    declared = typer.Option(*option.written, help=f"{of}{option.help}", min=option.least)
+    return Annotated[option.kind | None, declared]
+
+
+def _enum(name: str, values: Iterable[str]) -> Any:
+    return Enum(name, {value: value for value in values}, type=str)
+
+
+def _help(command: Command) -> str:
+    call = f"python -m spacy biaffine {command.name}"
+    forms = [
+        f"{name}: {form.title}. Example: {call} {_renamed(form, name, command)}"
+        for name, form in command.forms.items()
+    ]
+    back = [f"Back: {call} {command.back}"] if command.back else []
+    return "\n\n".join([command.intro, *forms, *back])
+
+
+def _renamed(form: Form, name: str, command: Command) -> str:
+    """The example of a form, with --form as this command takes it."""
+    if len(command.forms) == 1:
+        return form.example.replace(f" --form {form.name}", "")
+    return form.example.replace(f"--form {form.name}", f"--form {name}")

@@ -1,12 +1,29 @@
-"""Which layers of annotation a Doc has."""
+"""The layers of annotation that a Doc can have: one table for all that lists them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 from spacy.tokens import Doc
 
-from .graphs import DEP_GRAPH, FRAMES, RELATIONS, WORD_FRAMES
+from .graphs import DEP_GRAPH, FRAMES, RELATIONS, WORD_FRAMES, graph_of, has_graph
 from .scores import ENT_SCORES, TOKEN_LABELS, TOKEN_SCORES
 
 KEPT = {TOKEN_SCORES, TOKEN_LABELS, ENT_SCORES, RELATIONS, FRAMES, WORD_FRAMES, DEP_GRAPH, "conllu"}
 """Span groups in which this package keeps other things than entities."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of annotation.
+
+    title: what is counted. is_on: whether a Doc is annotated with it. count: how much there is.
+    """
+
+    name: str
+    title: str
+    is_on: Callable[[Doc], bool]
+    count: Callable[[Doc], int]
 
 
 def entity_groups(doc: Doc) -> list[str]:
@@ -17,3 +34,42 @@ def entity_groups(doc: Doc) -> list[str]:
 def has_sentences(doc: Doc) -> bool:
     """Whether sentence starts are marked; spaCy takes any Doc of one token for marked."""
     return doc.has_annotation("DEP" if len(doc) == 1 else "SENT_START")
+
+
+def _has_tags(doc: Doc) -> bool:
+    return any(map(doc.has_annotation, ("TAG", "POS", "MORPH")))
+
+
+def _n_spans(doc: Doc) -> int:
+    return sum(len(doc.spans[key]) for key in entity_groups(doc))
+
+
+def _n_tags(doc: Doc) -> int:
+    return sum(bool(token.tag or token.pos or token.has_morph()) for token in doc)
+
+
+def _graph(name: str, title: str, count: Callable[[Doc], int]) -> Layer:
+    return Layer(name, title, partial(has_graph, key=name), count)
+
+
+LAYERS = (
+    Layer("sentences", "sentences", has_sentences, lambda doc: sum(1 for _ in doc.sents)),
+    Layer(
+        "trees",
+        "words in trees",
+        lambda doc: doc.has_annotation("DEP"),
+        lambda doc: sum(bool(token.dep) for token in doc),
+    ),
+    Layer("tags", "words with tags", _has_tags, _n_tags),
+    Layer(
+        "entities",
+        "entities",
+        lambda doc: doc.has_annotation("ENT_IOB"),
+        lambda doc: len(doc.ents),
+    ),
+    Layer("spans", "spans in groups", lambda doc: bool(entity_groups(doc)), _n_spans),
+    _graph(RELATIONS, "relations", lambda doc: len(graph_of(doc, RELATIONS).edges)),
+    _graph(DEP_GRAPH, "arcs", lambda doc: len(graph_of(doc, DEP_GRAPH).edges)),
+    _graph(FRAMES, "frames", lambda doc: len(doc._.frames)),
+    _graph(WORD_FRAMES, "frames of words", lambda doc: len(doc._.word_frames)),
+)

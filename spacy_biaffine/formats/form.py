@@ -36,7 +36,7 @@ Write = Callable[..., str]
 """(doc, number, OPTIONS) -> the text of a Doc; number counts the Docs of a file, from 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Form:
     """What the package knows about one form of files.
 
@@ -45,6 +45,8 @@ class Form:
     example: how to convert such a file, behind `convert`.
     fits: whether a path leaves no doubt that it is of this form; None where none can.
     suffix: ends the names of files that are written in it; None where any name does.
+    group: which span group its writer takes entities from where there is one and `spans_key` names
+        no other; None for doc.ents.
     opening, between, closing: frame the texts of Docs. folders: whether a folder is one input.
     report: what its reader counts in; made without arguments.
     aliases: further names that commands take.
@@ -63,6 +65,7 @@ class Form:
     write: Write | None = None
     write_options: tuple[Option, ...] = ()
     suffix: str | None = None
+    group: str | None = None
     opening: str = ""
     between: str = ""
     closing: str = ""

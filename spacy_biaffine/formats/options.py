@@ -39,7 +39,9 @@ INNERMOST_FIRST = Option(
     "Order of the levels, if several",
     ("--innermost-first/--outermost-first",),
 )
-TARGET = Option("target", str, "Where labels go: tag (by default), pos, or _.NAME")
+LABEL_TO = Option(
+    "label_to", str, "Where labels go: tag (by default), pos, or _.NAME", ("--target",)
+)
 LABEL_COLUMN = Option("label_column", int, "Where the labels are, from 1; 2 by default", least=1)
 TOKEN_COLUMN = Option("token_column", int, "Where the tokens are, from 1; 1 by default", least=1)
 TAG_COLUMN = Option("tag_column", int, "Where the tags are, from 1; 0 for nowhere", least=0)

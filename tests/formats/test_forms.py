@@ -1,11 +1,17 @@
 """The table of forms: each is read from its sample, recognized, and written again."""
 
 import contextlib
+import json
+import runpy
 from pathlib import Path
 
 import pytest
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
 
+from spacy_biaffine.formats.common.docbin import write_docbin
+from spacy_biaffine.formats.convert.plan import plan
+from spacy_biaffine.formats.convert.run import convert
 from spacy_biaffine.formats.form import Form
 from spacy_biaffine.formats.forms import FORMS, WRITTEN, form_named, form_of, form_to_write
 
@@ -93,3 +99,35 @@ def test_a_file_of_no_form(tmp_path):
     path.write_text("Rain fell.\n")
     assert form_of(path) is None
     assert form_of(tmp_path) is None
+
+
+def test_the_docs_have_the_table():
+    script = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "form_table.py"))
+    page = script["PAGE"].read_text(encoding="utf-8")
+    assert script["with_table"](page) == page, "run scripts/form_table.py"
+
+
+def test_what_a_form_has_no_place_for_is_counted(tmp_path, sample):
+    """From CoNLL-U to JSON with entities alone."""
+    (job,) = plan([sample(form_named("conllu"))], tmp_path / "a.jsonl")
+    result = convert(job, {})
+    assert json.loads((tmp_path / "a.jsonl").read_text()) == {"text": "Rain fell"}
+    assert +result.lost == {"sentences": 1, "words in trees": 2, "words with tags": 2}
+    assert ("not in this form: words in trees", 2) in result.rows()
+
+
+def test_entities_outside_of_the_written_group_are_counted(tmp_path):
+    doc = Doc(Vocab(), words=["Oslo", "in", "Norway"], ents=["B-LOC", "O", "O"])
+    doc.spans["sc"] = [Span(doc, 0, 3, "LOC"), Span(doc, 0, 1, "LOC")]
+    write_docbin([doc], tmp_path / "a.spacy")
+    (job,) = plan([tmp_path / "a.spacy"], tmp_path / "a.jsonl")
+    assert +convert(job, {}).lost == {"spans in groups": 1}
+    assert not +convert(job, {"spans_key": "sc"}).lost
+    assert +convert(job, {"spans_key": "other"}).lost == {"entities": 1, "spans in groups": 2}
+
+
+def test_an_option_of_another_form_is_refused(tmp_path, sample):
+    (job,) = plan([sample(form_named("json"))], tmp_path / "a.spacy")
+    with pytest.raises(ValueError, match="--predicted: no option of json, which has --characters"):
+        convert(job, {"predicted": True})
+    assert not (tmp_path / "a.spacy").exists()

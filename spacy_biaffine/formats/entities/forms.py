@@ -14,12 +14,12 @@ from ..options import (
     CHARACTERS,
     INNERMOST_FIRST,
     LABEL_COLUMN,
+    LABEL_TO,
     LEVELS,
     N_SENTS,
     SNAP,
     SPANS_KEY,
     TAG_COLUMN,
-    TARGET,
     TOKEN_COLUMN,
 )
 from .bio_columns import Columns, read_columns
@@ -81,14 +81,20 @@ def _read_labels(
     skip_bad: bool = False,
     token_column: int = 1,
     label_column: int = 2,
-    **options: Any,
+    label_to: str = "tag",
+    n_sents: int = 1,
 ) -> Iterator[Doc]:
     if skip_bad:
         raise ValueError("labels are read as a whole; --skip-bad is for other forms")
     vocab = vocab_for(lang)
     for path in paths:
         yield from read_labels(
-            path, vocab, token=token_column - 1, label=label_column - 1, **options
+            path,
+            vocab,
+            target=label_to,
+            token=token_column - 1,
+            label=label_column - 1,
+            n_sents=n_sents,
         )
 
 
@@ -155,5 +161,5 @@ LABELS = Form(
     sample={"supertags.txt": "rain NN\nfell _\n\n"},
     example="supertags.txt train.spacy --form labels --target _.supertag",
     read=_read_labels,
-    options=(TARGET, TOKEN_COLUMN, LABEL_COLUMN, N_SENTS),
+    options=(LABEL_TO, TOKEN_COLUMN, LABEL_COLUMN, N_SENTS),
 )

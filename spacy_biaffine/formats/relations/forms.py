@@ -89,6 +89,7 @@ SPERT = Form(
     write=spert_text,
     write_options=(SPANS_KEY,),
     suffix=".json",
+    group=ENTITIES,
     opening="[\n",
     between=",\n",
     closing="\n]\n",

@@ -408,7 +408,6 @@ def test_command_for_each_form(write, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "say what IN is"),
         (["--form", "spert"], "this is no JSON"),
         (["--form", "conll04", "--split", "dev"], "--ids and --split go together"),
     ],
@@ -418,3 +417,12 @@ def test_command_fails_with_a_message_and_leaves_nothing(write, tmp_path, option
     assert code == 1
     assert message in " ".join(output.split())
     assert [file.name for file in tmp_path.iterdir()] == ["in.txt"]
+
+
+def test_command_recognizes_a_form_or_asks_for_it(write, tmp_path):
+    target = tmp_path / "out.spacy"
+    assert run(write(WORKE), target)[0] == 0
+    assert [len(doc._.relations) for doc in docs_in(target)] == [2, 0]
+    code, output = run(write("Rain fell.", "b.txt"), target)
+    assert code == 1
+    assert "say what IN is" in " ".join(output.split())

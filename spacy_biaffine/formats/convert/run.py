@@ -1,0 +1,150 @@
+"""The work of ``spacy biaffine convert``: files of one form to files of another, counted."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc
+
+from ...doc.layers import LAYERS, entity_groups
+from ...doc.scores import entities_of
+from ..common.atomic import whole_text
+from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
+from ..common.language import language_of, vocab_for
+from ..common.lines import Skipped
+from ..form import Form
+from ..options import SPANS_KEY
+from .plan import Job
+
+Progress = Callable[[Iterable[Doc]], Iterable[Doc]]
+"""Wraps the Docs as they come, such as tqdm."""
+
+
+@dataclass
+class Conversion:
+    """What one conversion read and wrote.
+
+    written: how much of each layer, where it was written to a text form. lost: how much of each
+    layer that form has no place for.
+    """
+
+    report: Skipped
+    docs: int = 0
+    files: list[Path] = field(default_factory=list)
+    written: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
+
+    def counted(
+        self, docs: Iterable[Doc], writes: Form | None, spans_key: str | None
+    ) -> Iterator[Doc]:
+        """The Docs, each counted when it comes."""
+        for doc in docs:
+            self.docs += 1
+            if writes is not None:
+                for layer in LAYERS:
+                    found = layer.count(doc) if layer.is_on(doc) else 0
+                    lost = 0 if layer.name in writes.holds else found
+                    if SPANS_KEY in writes.write_options and layer.name in ("entities", "spans"):
+                        lost = _unwritten(doc, layer.name, writes, spans_key)
+                    self.lost[layer.title] += lost
+                    self.written[layer.title] += found - lost
+            yield doc
+
+    def rows(self) -> list[tuple[str, int]]:
+        """All counts, with their names."""
+        written = [(layer, n) for layer, n in self.written.items() if n]
+        rows = [*self.report.rows(), *written]
+        rows.insert(1, ("docs", self.docs))
+        rows += [("files", len(self.files))] if len(self.files) > 1 else []
+        rows += [(f"left out: {reason}", n) for reason, n in self.report.skipped.most_common()]
+        return rows + [(f"not in this form: {layer}", n) for layer, n in self.lost.items() if n]
+
+
+def convert(
+    job: Job,
+    options: Mapping[str, Any],
+    *,
+    lang: str | None = None,
+    skip_bad: bool = False,
+    max_docs: int = MAX_DOCS,
+    progress: Progress = iter,
+) -> Conversion:
+    """Convert the files of a job. options: of its forms, by name.
+
+    lang: None takes it from the file's name. max_docs: see `write_docbin`.
+    Raises ValueError for options that the forms don't have, FormatError for what can't be read
+    unless skip_bad, and OSError.
+    """
+    reading, writing = _shared_out(job, options)
+    report = Skipped() if job.reads is None else job.reads.report()
+    result = Conversion(report)
+    language = language_of(job.sources[0]) if lang is None else lang
+    docs = _docs(job, language, report, skip_bad, reading)
+    counted = progress(result.counted(docs, job.writes, writing.get(SPANS_KEY.name)))
+    if job.writes is None:
+        result.files = write_docbin(counted, job.target, max_docs=max_docs)
+    else:
+        write_text(counted, job.target, job.writes, writing)
+        result.files = [job.target]
+    return result
+
+
+def _unwritten(doc: Doc, layer: str, writes: Form, spans_key: str | None) -> int:
+    """How many entities are not among those that one group, or doc.ents, has."""
+    key = spans_key or writes.group
+    if writes.group is not None and key not in doc.spans:
+        key = None
+    written = {(span.start, span.end, span.label) for span in entities_of(doc, key)}
+    spans = (
+        doc.ents if layer == "entities" else [s for k in entity_groups(doc) for s in doc.spans[k]]
+    )
+    return sum((span.start, span.end, span.label) not in written for span in spans)
+
+
+def write_text(
+    docs: Iterable[Doc], path: Path, form: Form, options: Mapping[str, Any] | None = None
+) -> None:
+    """Write Docs in a form. Raises ValueError, and leaves the file as it was, where the form can't
+    hold one of them, or where there is nothing to write."""
+    assert form.write is not None
+    size = 0
+    with whole_text(path) as file:
+        file.write(form.opening)
+        for number, doc in enumerate(docs, 1):
+            text = form.write(doc, number, **(options or {}))
+            size += len(text)
+            file.write((form.between if number > 1 else "") + text)
+        file.write(form.closing)
+        if not size:
+            raise ValueError(f"no sentences to write to {path}")
+
+
+def _docs(
+    job: Job, lang: str, report: Skipped, skip_bad: bool, options: dict[str, Any]
+) -> Iterator[Doc]:
+    if job.reads is not None:
+        assert job.reads.read is not None
+        yield from job.reads.read(job.sources, lang, report, skip_bad=skip_bad, **options)
+        return
+    vocab = vocab_for(lang)
+    for source in job.sources:
+        yield from read_docbin(source, vocab)
+
+
+def _shared_out(job: Job, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of the reader and those of the writer."""
+    readers = () if job.reads is None else job.reads.options
+    writers = () if job.writes is None else job.writes.write_options
+    reading, writing = (
+        {option.name: options[option.name] for option in own if option.name in options}
+        for own in (readers, writers)
+    )
+    unknown = options.keys() - reading.keys() - writing.keys()
+    if unknown:
+        known = ", ".join(sorted({option.written[0] for option in (*readers, *writers)})) or "none"
+        names = " and ".join(each.name for each in (job.reads, job.writes) if each)
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(unknown))
+        raise ValueError(f"{flags}: no option of {names}, which has {known}")
+    return reading, writing
