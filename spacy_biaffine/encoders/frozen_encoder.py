@@ -32,7 +32,7 @@ class Reading(NamedTuple):
     """How texts are read, in wordpieces.
 
     window: most in one window, special tokens included.
-    stride: from the start of one window to the start of the next.
+    stride: most from the start of one window to the start of the next.
     batch_size: most in one forward pass, padding included.
     """
 

@@ -26,8 +26,8 @@ def FrozenTransformer(  # noqa: N802 (spaCy names architectures like classes)
     layers: list[int],
     learned_mix: bool = False,
     cache: str | None = None,
-    window: int = 256,
-    stride: int = 192,
+    window: int = 128,
+    stride: int = 112,
     batch_size: int = 2048,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Word vectors of a frozen encoder: the mean over the word's pieces in the chosen layers.
@@ -48,7 +48,8 @@ def FrozenTransformer(  # noqa: N802 (spaCy names architectures like classes)
         is kept in memory.
     window: most wordpieces read at once, special tokens included; if the model takes fewer, as
         many as it takes.
-    stride: wordpieces from the start of one window to the next.
+    stride: most wordpieces from the start of one window to the next, which shares window - stride
+        pieces with it. The windows of a text are about equally long.
     batch_size: most wordpieces in one forward pass, padding included.
     """
     if not 0 < stride < window or window < MIN_WINDOW:
@@ -179,7 +180,8 @@ class FrozenShim(Shim):
 
     def _disk(self, encoder: FrozenEncoder) -> DiskCache:
         mixing = "stack" if self.learned_mix else "mean"
-        name = f"{encoder.fingerprint()}-{mixing}-{self.reading.window}-{self.reading.stride}"
+        windows = f"equal-{self.reading.window}-{self.reading.stride}"
+        name = f"{encoder.fingerprint()}-{mixing}-{windows}"
         folder = Path(str(self.cache)) / name
         return DiskCache(folder, encoder.feature_width(self.learned_mix))
 

@@ -52,7 +52,8 @@ def cut_words(tokenizer: Tokenizer, words: list[str], most: int) -> Pieces:
 
 
 def cut_windows(starts: np.ndarray, size: int, stride: int) -> list[Window]:
-    """Cover a text with windows of at most `size` pieces, each word whole, `stride` pieces apart.
+    """Cover a text with windows of about equal length, at most `size` pieces, each word whole, that
+    share `size - stride` pieces with the next one, or up to a word less.
 
     A word in several windows takes its vector from the one with the most pieces on its poorer
     side. Needs pieces per word <= stride <= size. A text without pieces has no window.
@@ -76,16 +77,27 @@ def cut_windows(starts: np.ndarray, size: int, stride: int) -> list[Window]:
 
 
 def _word_ranges(starts: np.ndarray, size: int, stride: int) -> list[tuple[int, int]]:
-    """The windows as word ranges, end exclusive; the last one is moved left until it is full."""
-    n_words, total = len(starts) - 1, int(starts[-1])
-    if total == 0:
-        return []
+    """The windows as word ranges, end exclusive: as few as possible, and then as short as possible,
+    so that they are about equal."""
+    overlap, total = size - stride, int(starts[-1])
+    widest = _full_windows(starts, size, stride)
+    if len(widest) < 2:
+        return widest
+    share = -(-(total - overlap) // len(widest))
+    for shorter in range(max(share, int(np.diff(starts).max())), stride):
+        ranges = _full_windows(starts, shorter + overlap, shorter)
+        if len(ranges) == len(widest):
+            return ranges
+    return widest
+
+
+def _full_windows(starts: np.ndarray, size: int, stride: int) -> list[tuple[int, int]]:
+    """Word ranges that hold as much as fits into `size` pieces; the last one holds the rest."""
+    n_words = len(starts) - 1
     ranges: list[tuple[int, int]] = []
     first = last = 0
-    while last < n_words:
+    while last < n_words and starts[-1]:
         last = int(np.searchsorted(starts, starts[first] + size, side="right")) - 1
-        if last == n_words and ranges:
-            first = int(np.searchsorted(starts, total - size, side="left"))
         ranges.append((first, last))
         first = int(np.searchsorted(starts, starts[first] + stride, side="right")) - 1
     return ranges

@@ -1,5 +1,7 @@
 """Windows over long texts, checked against their definition."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,9 +36,17 @@ def test_short_text_is_one_window():
     assert (window.start, window.end, list(window.words)) == (0, 4, [0, 2])
 
 
-def test_last_window_is_full():
+def test_windows_are_few_and_about_equal():
+    """Eleven pieces: three windows at least, which share two pieces."""
     windows = cut_windows(_starts([1] * 11), size=6, stride=4)
-    assert [(w.start, w.end) for w in windows] == [(0, 6), (4, 10), (5, 11)]
+    assert [(w.start, w.end) for w in windows] == [(0, 5), (3, 8), (6, 11)]
+
+
+@given(st.lists(st.integers(0, 3), max_size=60), st.integers(4, 12), st.integers(0, 8))
+def test_neighbours_share_what_was_asked_for(counts, stride, more):
+    windows = cut_windows(_starts(counts), stride + more, stride)
+    for left, right in itertools.pairwise(windows):
+        assert left.end - right.start >= more - 2
 
 
 @pytest.mark.parametrize("counts", [[], [0], [0, 0]])
