@@ -17,6 +17,7 @@ import json
 import os
 import secrets
 import time
+import warnings
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -48,12 +49,13 @@ class MemoryCache:
     """Keeps features until `limit` bytes are full; later texts are not kept.
 
     The first ones stay: training visits every text once per epoch, and throwing out the oldest
-    would throw out each text just before its turn.
+    would throw out each text just before its turn. Warns once when a text is not kept.
     """
 
     def __init__(self, limit: int):
         self.limit = limit
         self._size = 0
+        self._has_warned = False
         self._features: dict[bytes, np.ndarray] = {}
 
     def read(self, keys: Iterable[bytes]) -> dict[bytes, np.ndarray]:
@@ -64,6 +66,15 @@ class MemoryCache:
             if self._size + array.nbytes <= self.limit:
                 self._features[key] = array.copy()  # a view would keep its whole batch alive
                 self._size += array.nbytes
+            elif not self._has_warned:
+                self._has_warned = True
+                warnings.warn(
+                    f"FrozenTransformer: the features of {len(self._features)} texts fill the "
+                    f"{self.limit / 1024**2:,.0f} MiB that are kept in memory. Texts that no "
+                    f"longer fit are encoded again in each epoch: set `cache` to a folder to keep "
+                    f"theirs on disk.",
+                    stacklevel=2,
+                )
 
 
 class Record(NamedTuple):

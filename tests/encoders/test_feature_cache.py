@@ -112,5 +112,8 @@ def test_missing_data_file(tmp_path):
 def test_memory_is_bounded_and_keeps_the_first():
     features = {text_key([str(i)]): np.ones((1, WIDTH), dtype="float32") for i in range(5)}
     cache = MemoryCache(limit=3 * WIDTH * 4)
-    cache.write(features)
+    with pytest.warns(UserWarning, match="of 3 texts fill the .*`cache`") as warned:
+        for key, value in features.items():
+            cache.write({key: value})
+    assert len(warned) == 1
     assert list(cache.read(features)) == list(features)[:3]
