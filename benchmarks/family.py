@@ -20,8 +20,8 @@ from measuring import without_cache
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_biaffine.doc.given import give
 from spacy_biaffine.formats.common.docbin import read_docbin
-from spacy_biaffine.formats.corpora.corpus import give
 
 
 def main() -> None:

@@ -21,8 +21,8 @@ import torch
 from measuring import peak_mib, without_cache
 from spacy.tokens import Doc
 
+from spacy_biaffine.doc.given import give
 from spacy_biaffine.formats.common.docbin import read_docbin
-from spacy_biaffine.formats.corpora.corpus import give
 
 GIVEN = ["heads", "tag", "lemma", "predicates"]
 

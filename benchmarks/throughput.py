@@ -17,7 +17,7 @@ from measuring import peak_mib, without_cache
 from spacy.tokens import Doc, DocBin
 
 from spacy_biaffine.decode import mst
-from spacy_biaffine.formats.corpora.corpus import give
+from spacy_biaffine.doc.given import give
 
 
 def main() -> None:

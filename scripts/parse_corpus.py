@@ -16,8 +16,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_biaffine.doc.given import give
 from spacy_biaffine.formats.common.docbin import read_docbin, write_docbin
-from spacy_biaffine.formats.corpora.corpus import give
 
 PREDICTED = ["HEAD", "DEP", "TAG"]
 

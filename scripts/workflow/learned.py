@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,13 @@ from spacy.tokens import Doc
 from thinc.api import Config
 from wasabi import msg
 
+from spacy_biaffine.doc.given import PREDICATES
 from spacy_biaffine.doc.labels import labels_on
+from spacy_biaffine.doc.layers import BY_NAME
 from spacy_biaffine.doc.scores import entities_of
 from spacy_biaffine.formats.common.docbin import read_docbin
 from spacy_biaffine.formats.common.language import vocab_for
-from spacy_biaffine.formats.corpora.corpus import PREDICATES
+from spacy_biaffine.formats.forms import FORMS, names_of
 
 PACKAGE = "package:"
 
@@ -33,36 +35,27 @@ class Gold:
     layer: bool = False
 
 
-TREES = Gold(
-    "dependency trees",
-    lambda doc: doc.has_annotation("DEP"),
-    "They come with a treebank (*-ud-train.conllu), and with --vars.form propbank, conll09 or up",
-)
-RELATIONS = Gold(
-    "relations",
-    lambda doc: bool(doc._.relations),
-    "They come with *-layers-train.jsonl beside a treebank (convert-relations --layers), and with "
-    "--vars.form spert, scierc or conll04",
-    layer=True,
-)
-ARCS = Gold(
-    "dependency graphs",
-    lambda doc: bool(doc._.dep_graph),
-    "They come with a treebank whose column DEPS is filled, and with --vars.form graph",
-    layer=True,
-)
-FRAMES = Gold(
-    "frames of semantic roles",
-    lambda doc: bool(doc._.frames),
-    "They come with *-layers-train.jsonl beside a treebank (convert-relations --layers), and with "
-    "--vars.form propbank, conll05, conll09 or up",
-    layer=True,
-)
-WORD_FRAMES = Gold(
+def _gold(name: str, layer: str, source: str, *, beside: bool = True) -> Gold:
+    """Gold of a layer. source: what else than forms brings it."""
+    forms = names_of([form for form in FORMS if layer in form.holds], "or")
+    return Gold(
+        name,
+        lambda doc: BY_NAME[layer].is_on(doc) and BY_NAME[layer].count(doc) > 0,
+        f"They come with {source}, and with --vars.form {forms}",
+        layer=beside,
+    )
+
+
+LAYERS = "*-layers-train.jsonl beside a treebank (convert-relations --layers)"
+
+TREES = _gold("dependency trees", "trees", "a treebank (*-ud-train.conllu)", beside=False)
+RELATIONS = _gold("relations", "relations", LAYERS)
+ARCS = _gold("dependency graphs", "dep_graph", "a treebank whose column DEPS is filled")
+FRAMES = _gold("frames of semantic roles", "frames", LAYERS)
+WORD_FRAMES = _gold(
     "frames with arguments that are words beside others",
-    lambda doc: bool(doc._.word_frames),
-    "python -m spacy biaffine convert-roles IN OUT --form propbank --word-frames makes them",
-    layer=True,
+    "word_frames",
+    "python -m spacy biaffine convert IN OUT --form propbank --word-frames",
 )
 
 
@@ -81,15 +74,11 @@ def labels(target: str) -> Gold:
 def entities(spans_key: str | None) -> Gold:
     """Entities in a span group, or in doc.ents."""
     place = "doc.ents" if spans_key is None else f"doc.spans['{spans_key}']"
-    source = (
-        "They come with *-layers-train.jsonl beside a treebank (convert-relations --layers), and "
-        "with --vars.form json, cluener, columns, spert, scierc or conll04"
-    )
+    gold = _gold(f"entities in {place}", "entities", LAYERS)
+    source = gold.source
     if spans_key is not None:
         source += f". Files converted by hand need --spans-key {spans_key}"
-    return Gold(
-        f"entities in {place}", lambda doc: bool(entities_of(doc, spans_key)), source, layer=True
-    )
+    return replace(gold, on=lambda doc: bool(entities_of(doc, spans_key)), source=source)
 
 
 def _of_graph(graph: Mapping[str, Any]) -> list[Gold]:

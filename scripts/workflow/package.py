@@ -10,9 +10,9 @@ from pathlib import Path
 from spacy.tokens import Doc
 from wasabi import msg
 
+from spacy_biaffine.doc.given import give
 from spacy_biaffine.formats.common.docbin import read_docbin, write_docbin
 from spacy_biaffine.formats.common.language import vocab_for
-from spacy_biaffine.formats.corpora.corpus import give
 
 from .commands import run, spacy_command
 from .place import Place

@@ -11,19 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from spacy_biaffine.cli.convert import COMMANDS
 from spacy_biaffine.formats.common.language import language_of
 from spacy_biaffine.formats.convert.treebank import SPLITS, find_splits
+from spacy_biaffine.formats.forms import FORMS, form_named, names_of
+from spacy_biaffine.formats.options import SPANS_KEY
 
 from .learned import TREES, Learned
-
-CONVERTERS = {
-    name: command.name
-    for command in COMMANDS
-    for name in command.forms
-    if command.name.startswith("convert-") and len(command.forms) > 1
-}
-"""The command that reads a form."""
 
 Command = list[object]
 
@@ -68,7 +61,7 @@ def find_source(folder: Path, options: Options, learned: Learned) -> Source:
     except ValueError as error:
         raise ValueError(
             f"{error}, and for train.spacy. For other files say what they are: --vars.form, one "
-            f"of {', '.join(CONVERTERS)} (docs/projects.md)"
+            f"of {names_of(FORMS, 'or')} (docs/projects.md)"
         ) from error
     return _treebank(folder, files, options, learned)
 
@@ -115,9 +108,8 @@ def _treebank(folder: Path, files: dict[str, Path], options: Options, learned: L
 
 
 def _form(folder: Path, options: Options, learned: Learned) -> Source:
-    form, *further = options.form
-    if form not in CONVERTERS:
-        raise ValueError(f"unknown form '{form}'; there are {', '.join(CONVERTERS)}")
+    name, *further = options.form
+    form = form_named(name)
     files = {}
     for split in SPLITS:
         found = sorted(path for path in folder.iterdir() if split in path.name.lower())
@@ -130,17 +122,16 @@ def _form(folder: Path, options: Options, learned: Learned) -> Source:
         raise ValueError(f"no file in {folder} has train, dev or test in its name")
 
     def commands(to: Path, lang: str) -> list[Command]:
-        words = ["--form", form, *further]
-        converter = CONVERTERS[form]
-        if learned.spans_key and converter != "convert-roles" and "--spans-key" not in further:
+        words = ["--form", form.name, *further]
+        if learned.spans_key and SPANS_KEY in form.options and "--spans-key" not in further:
             words += ["--spans-key", learned.spans_key]
         words += ["--lang", lang, *["--skip-bad"] * options.skip_bad]
         return [
-            ["biaffine", converter, file, to / f"{split}.spacy", *words]
+            ["biaffine", "convert", file, to / f"{split}.spacy", *words]
             for split, file in files.items()
         ]
 
-    return Source(f"Files of the form '{form}'", files, None, _name_of(folder), commands)
+    return Source(f"Files of the form '{form.name}'", files, None, _name_of(folder), commands)
 
 
 def _name_of(folder: Path) -> str:

@@ -59,14 +59,14 @@ def evaluate(
     import srsly
     from wasabi import msg
 
+    from ..doc.given import check_given
     from ..formats.common.atomic import whole_text
-    from ..formats.corpora.corpus import check_layers
     from ._docs import read_docs
 
     given = given or []
     results = []
     try:
-        check_layers(given)
+        check_given(given)
         if text and given:
             raise ValueError("--given needs the gold tokens: leave out --text")
         if json is not None:
@@ -98,8 +98,8 @@ def _examples(
 ) -> "Iterator[Example]":
     from spacy.training import Example
 
+    from ..doc.given import give
     from ..formats.conllu.api import source_text
-    from ..formats.corpora.corpus import give
 
     for number, doc in enumerate(docs, 1):
         if not text:

@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..pictures.layers import DRAWN
+
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 STANDARD_INPUT = Path("-")
 
 
-class Layer(str, Enum):
-    """What can be drawn."""
-
-    trees = "trees"
-    entities = "entities"
-    relations = "relations"
-    graphs = "graphs"
-    frames = "frames"
+Layer = Enum("Layer", {name: name for name in DRAWN}, type=str)  # type: ignore[misc]
 
 
 class Picture(str, Enum):
@@ -71,7 +66,7 @@ def render(
             f"{number:04}-{layer.value}-{n}": picture
             for number, doc in enumerate(docs[:first], 1)
             for layer in layers or Layer
-            for n, picture in enumerate(_draw(doc, layer), 1)
+            for n, picture in enumerate(DRAWN[layer.value](doc), 1)
         }
         if not pictures:
             wanted = ", ".join(layer.value for layer in layers or Layer)
@@ -98,7 +93,7 @@ def _docs(source: Path, model: str | None, limit: int) -> "Iterator[Doc]":
     import spacy
     from spacy.vocab import Vocab
 
-    from ..formats.corpora.corpus import give
+    from ..doc.given import give
     from ._docs import read_docs
 
     is_text = source == STANDARD_INPUT or source.suffix == ".txt"
@@ -125,22 +120,6 @@ def _text_of(source: Path) -> str:
         line = raw.count(b"\n", 0, error.start) + 1
         detail = f"this is no UTF-8 (byte 0x{raw[error.start]:02x}); convert it to UTF-8"
         raise ValueError(f"{source}:{line}: {detail}") from error
-
-
-def _draw(doc: "Doc", layer: Layer) -> list[str]:
-    from ..doc.layers import entity_groups
-    from ..pictures import displacy as render
-
-    if layer is Layer.entities:
-        keys = [None, *entity_groups(doc)] if doc.ents else entity_groups(doc)
-        return [render.entities_html(doc, key) for key in keys]
-    draw = {
-        Layer.trees: render.trees_svg,
-        Layer.relations: render.relations_svg,
-        Layer.graphs: render.dep_graph_svg,
-        Layer.frames: render.frames_svg,
-    }[layer]
-    return draw(doc)
 
 
 def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:

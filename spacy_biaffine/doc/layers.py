@@ -1,7 +1,11 @@
-"""The layers of annotation that a Doc can have: one table for all that lists them."""
+"""The layers of annotation that a Doc can have: one table for all that lists them.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+A form of files names the layers that it holds (`formats/form.py`), corpus readers give them
+(`given.py`), `scoring/evaluation.py` scores them, `pictures/layers.py` draws them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 from spacy.tokens import Doc
@@ -18,12 +22,15 @@ class Layer:
     """A layer of annotation.
 
     title: what is counted. is_on: whether a Doc is annotated with it. count: how much there is.
+    attributes: those of tokens that it is made of, by the names that corpus readers give them
+    under; empty for one in a span group.
     """
 
     name: str
     title: str
     is_on: Callable[[Doc], bool]
     count: Callable[[Doc], int]
+    attributes: Mapping[str, list[int | str]] = field(default_factory=dict)
 
 
 def entity_groups(doc: Doc) -> list[str]:
@@ -53,19 +60,33 @@ def _graph(name: str, title: str, count: Callable[[Doc], int]) -> Layer:
 
 
 LAYERS = (
-    Layer("sentences", "sentences", has_sentences, lambda doc: sum(1 for _ in doc.sents)),
+    Layer(
+        "sentences",
+        "sentences",
+        has_sentences,
+        lambda doc: sum(1 for _ in doc.sents),
+        {"sents": ["SENT_START"]},
+    ),
+    Layer(
+        "tags",
+        "words with tags",
+        _has_tags,
+        _n_tags,
+        {"tag": ["TAG"], "pos": ["POS"], "morph": ["MORPH"], "lemma": ["LEMMA"]},
+    ),
     Layer(
         "trees",
         "words in trees",
         lambda doc: doc.has_annotation("DEP"),
         lambda doc: sum(bool(token.dep) for token in doc),
+        {"heads": ["HEAD", "DEP"]},
     ),
-    Layer("tags", "words with tags", _has_tags, _n_tags),
     Layer(
         "entities",
         "entities",
         lambda doc: doc.has_annotation("ENT_IOB"),
         lambda doc: len(doc.ents),
+        {"ents": ["ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"]},
     ),
     Layer("spans", "spans in groups", lambda doc: bool(entity_groups(doc)), _n_spans),
     _graph(RELATIONS, "relations", lambda doc: len(graph_of(doc, RELATIONS).edges)),
@@ -73,3 +94,5 @@ LAYERS = (
     _graph(FRAMES, "frames", lambda doc: len(doc._.frames)),
     _graph(WORD_FRAMES, "frames of words", lambda doc: len(doc._.word_frames)),
 )
+
+BY_NAME = {layer.name: layer for layer in LAYERS}

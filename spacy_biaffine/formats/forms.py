@@ -39,7 +39,7 @@ def form_named(name: str) -> Form:
     for form in FORMS:
         if name in (form.name, *form.aliases):
             return form
-    raise ValueError(f"there is no form {name!r}; there are {names_of(FORMS)}")
+    raise ValueError(f"unknown form {name!r}; there are {names_of(FORMS)}")
 
 
 def form_of(path: Path) -> Form | None:

@@ -9,9 +9,8 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..doc.graphs import DEP_GRAPH, FRAMES, RELATIONS, WORD_FRAMES, has_graph
 from ..doc.labels import label_of
-from ..doc.layers import entity_groups, has_sentences
+from ..doc.layers import BY_NAME, entity_groups
 from .arcs import score_relation_arcs
 from .entities import score_entities
 from .graphs import score_dep_graph, score_relations
@@ -23,8 +22,8 @@ Scores = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Layer:
-    """A layer of annotation.
+class Part:
+    """A layer of annotation, or a part of one, that has scores of its own.
 
     is_on: whether a Doc has it. score: its scores, by the names that training logs show.
     given: what corpus readers call it.
@@ -66,62 +65,61 @@ def evaluate(
     """
     examples = list(examples)
     given, found = set(given), Evaluation()
-    for layer in _layers(examples, tokenized, extensions, arcs_of):
-        n_gold = sum(layer.is_on(example.reference) for example in examples)
-        is_predicted = any(layer.is_on(example.predicted) for example in examples)
-        if layer.given in given:
+    for part in _parts(examples, tokenized, extensions, arcs_of):
+        n_gold = sum(part.is_on(example.reference) for example in examples)
+        is_predicted = any(part.is_on(example.predicted) for example in examples)
+        if part.given in given:
             continue
         if n_gold and is_predicted:
-            found.scores[layer.name] = layer.score(examples)
-            found.annotated[layer.name] = n_gold
+            found.scores[part.name] = part.score(examples)
+            found.annotated[part.name] = n_gold
         elif n_gold:
-            found.unwritten.append(layer.name)
+            found.unwritten.append(part.name)
         elif is_predicted:
-            found.without_gold.append(layer.name)
+            found.without_gold.append(part.name)
     return found
 
 
-def _layers(
+def _parts(
     examples: list[Example],
     tokenized: bool,
     extensions: Iterable[str],
     arcs_of: Iterable[str | None],
-) -> list[Layer]:
+) -> list[Part]:
+    """In the order of `doc.layers.LAYERS`."""
     docs = [doc for example in examples for doc in (example.reference, example.predicted)]
     groups = sorted({key for doc in docs for key in entity_groups(doc)})
-    relations = partial(has_graph, key=RELATIONS)
-    layers = [
-        Layer("sentences", has_sentences, _part(score_parser, "sents_"), "sents"),
-        Layer("tags", _has("TAG"), _part(partial(score_tagger, target="tag"), "tag_"), "tag"),
-        Layer(
-            "parts of speech",
-            _has("POS"),
-            _part(partial(score_tagger, target="pos"), "pos_"),
-            "pos",
-        ),
-        Layer(
-            "features",
-            _has_features,
-            _part(partial(score_tagger, target="morph"), "morph_"),
-            "morph",
-        ),
+    return [
+        *([Part("tokens", _knows_text, Scorer.score_tokenization)] if tokenized else []),
+        _whole("sentences", _starting("sents_", score_parser), given="sents"),
+        _labels("tags", "tag", _has("TAG")),
+        _labels("parts of speech", "pos", _has("POS")),
+        _labels("features", "morph", _has_features),
         *(_extension(name) for name in extensions),
-        Layer("trees", _has("DEP"), _part(score_parser, "dep_"), "heads"),
-        Layer("entities", _has("ENT_IOB"), _part(score_entities, "ents_"), "ents"),
+        _whole("trees", _starting("dep_", score_parser), given="heads"),
+        _whole("entities", _starting("ents_", score_entities), given="ents"),
         *(_group(key) for key in groups),
-        Layer("relations", relations, _part(score_relations, "relations_")),
+        _whole("relations", _starting("relations_", score_relations)),
         *(_arcs(key) for key in arcs_of),
-        Layer("dependency graphs", partial(has_graph, key=DEP_GRAPH), score_dep_graph),
-        Layer("frames", partial(has_graph, key=FRAMES), score_roles),
-        Layer(
-            "frames of words",
-            partial(has_graph, key=WORD_FRAMES),
-            partial(score_roles, word_frames=True),
-        ),
+        _whole("dep_graph", score_dep_graph, "dependency graphs"),
+        _whole("frames", score_roles),
+        _whole("word_frames", partial(score_roles, word_frames=True), "frames of words"),
     ]
-    if tokenized:
-        layers.insert(0, Layer("tokens", _knows_text, Scorer.score_tokenization))
-    return layers
+
+
+def _whole(
+    layer: str,
+    score: Callable[[list[Example]], Scores],
+    name: str | None = None,
+    *,
+    given: str | None = None,
+) -> Part:
+    return Part(name or layer, BY_NAME[layer].is_on, score, given)
+
+
+def _labels(name: str, target: str, is_on: Callable[[Doc], bool]) -> Part:
+    score = partial(score_tagger, target=target)
+    return Part(name, is_on, _starting(f"{target}_", score), target)
 
 
 def _knows_text(doc: Doc) -> bool:
@@ -136,28 +134,27 @@ def _has(attribute: str) -> Callable[[Doc], bool]:
     return lambda doc: doc.has_annotation(attribute)
 
 
-def _part(score: Callable[..., Scores], prefix: str) -> Callable[[list[Example]], Scores]:
+def _starting(prefix: str, score: Callable[..., Scores]) -> Callable[[list[Example]], Scores]:
     """Those of the scores whose names begin so."""
     return lambda examples: {
         name: value for name, value in score(examples).items() if name.startswith(prefix)
     }
 
 
-def _extension(name: str) -> Layer:
+def _extension(name: str) -> Part:
     target = f"_.{name}"
-    return Layer(
+    return Part(
         target,
         lambda doc: any(label_of(token, target) for token in doc),
-        _part(partial(score_tagger, target=target), f"{name}_"),
+        _starting(f"{name}_", partial(score_tagger, target=target)),
     )
 
 
-def _group(key: str) -> Layer:
+def _group(key: str) -> Part:
     score = partial(score_entities, spans_key=key, set_ents=False)
-    return Layer(f"spans {key}", lambda doc: key in doc.spans, _part(score, f"spans_{key}_"))
+    return Part(f"spans {key}", lambda doc: key in doc.spans, _starting(f"spans_{key}_", score))
 
 
-def _arcs(spans_key: str | None) -> Layer:
-    score = partial(score_relation_arcs, spans_key=spans_key)
-    is_on = partial(has_graph, key=RELATIONS)
-    return Layer("arcs of relations", is_on, _part(score, "relation_arcs_"))
+def _arcs(spans_key: str | None) -> Part:
+    score = _starting("relation_arcs_", partial(score_relation_arcs, spans_key=spans_key))
+    return Part("arcs of relations", BY_NAME["relations"].is_on, score)

@@ -31,9 +31,10 @@ from spacy.util import load_config, load_model_from_config
 from spacy.vocab import Vocab
 from thinc.api import Adam, Config, fix_random_seed, set_dropout_rate
 
+from spacy_biaffine.doc.given import give
 from spacy_biaffine.doc.graphs import set_frames, set_relations
 from spacy_biaffine.formats.common.docbin import read_docbin
-from spacy_biaffine.formats.corpora.corpus import GivenCorpus, give
+from spacy_biaffine.formats.corpora.corpus import GivenCorpus
 from spacy_biaffine.formats.corpora.mixed import MixedCorpus
 
 CONFIG = Path(__file__).parents[2] / "configs" / "family.cfg"

@@ -123,20 +123,20 @@ def test_layers_count_all_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "name", "converter"),
+    ("form", "name"),
     [
-        ("columns --levels 2", "ner_frozen", "convert-entities"),
-        ("scierc --related-sentences", "graph_frozen", "convert-relations"),
-        ("propbank --skip-auxiliaries", "srl", "convert-roles"),
-        ("conll09", "parser", "convert-roles"),
+        ("columns --levels 2", "ner_frozen"),
+        ("scierc --related-sentences", "graph_frozen"),
+        ("propbank --skip-auxiliaries", "srl"),
+        ("conll09", "parser"),
     ],
 )
-def test_the_form_names_the_converter(form: str, name: str, converter: str, tmp_path: Path) -> None:
+def test_the_form_goes_to_the_converter(form: str, name: str, tmp_path: Path) -> None:
     folder = empty_files(tmp_path / "Corpus", "corpusTrain.x", "a.dev", "README")
     commands = commands_of(folder, name, Options(form.split(), 5, False, True))
     key = " --spans-key sc" if name == "ner_frozen" else ""
     assert commands == [
-        f"biaffine {converter} {folder / file} {Path('corpus', split)}.spacy --form {form}{key} "
+        f"biaffine convert {folder / file} {Path('corpus', split)}.spacy --form {form}{key} "
         f"--lang en --skip-bad"
         for split, file in (("train", "corpusTrain.x"), ("dev", "a.dev"))
     ]
@@ -152,9 +152,13 @@ def test_a_span_group_that_the_user_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "form", "message"),
     [
-        (["notes.txt"], "", "no treebank .* train.spacy.* --vars.form, one of json, cluener"),
+        (
+            ["notes.txt"],
+            "",
+            "no treebank .* train.spacy.* --vars.form, one of conllu, json, cluener",
+        ),
         (["notes.txt"], "json", "no file in .* has train, dev or test in its name"),
-        (["train.json"], "jsonl", "unknown form 'jsonl'; there are json, cluener, columns"),
+        (["train.json"], "jsonl", "unknown form 'jsonl'; there are conllu, json, cluener, columns"),
         (["train.json", "train.txt"], "json", "several files for train .*: train.json, train.txt"),
     ],
 )

@@ -9,36 +9,22 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ...doc.graphs import FRAMES, WORD_FRAMES, Frame, frames_of, has_graph, set_frames
+from ...doc.given import check_given, give
 from ..common.docbin import read_docbin
 from ..common.sentences import sentence_docs
 from ..conllu.api import ReadReport, read_conllu
-
-LAYERS: dict[str, list[int | str]] = {
-    "sents": ["SENT_START"],
-    "tag": ["TAG"],
-    "pos": ["POS"],
-    "morph": ["MORPH"],
-    "lemma": ["LEMMA"],
-    "ents": ["ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"],
-    "heads": ["HEAD", "DEP"],
-}
-
-PREDICATES = "predicates"
-"""A further layer: the predicates of frames, without senses and roles."""
 
 
 class ConlluCorpus:
     """Examples straight from a CoNLL-U file, or from all ``*.conllu`` files of a folder.
 
     n_sents, by_doc, merge_mwt, skip_bad: as in `read_conllu`.
-    given: names of `LAYERS`, or `PREDICATES`. limit: at most so many examples, 0 for all.
+    given: as in `doc.given`. limit: at most so many examples, 0 for all.
     """
 
     def __init__(
@@ -51,7 +37,7 @@ class ConlluCorpus:
         given: Sequence[str] = (),
         limit: int = 0,
     ) -> None:
-        check_layers(given)
+        check_given(given)
         self.path = Path(path)
         self.n_sents = n_sents
         self.by_doc = by_doc
@@ -83,7 +69,7 @@ class ConlluCorpus:
 class GivenCorpus:
     """Examples from a .spacy file, or from all .spacy files of a folder.
 
-    given: names of `LAYERS`, or `PREDICATES`.
+    given: as in `doc.given`.
     gold_sents: one example for each gold sentence (a Doc without gold sentences stays whole).
     limit: at most so many examples, 0 for all.
     max_length: Docs of more tokens are cut into their gold sentences, and what is still longer is
@@ -98,7 +84,7 @@ class GivenCorpus:
         limit: int = 0,
         max_length: int = 0,
     ) -> None:
-        check_layers(given)
+        check_given(given)
         self.path = Path(path)
         self.given = list(given)
         self.gold_sents = gold_sents
@@ -123,41 +109,10 @@ class GivenCorpus:
                 yield doc
 
 
-def give(reference: Doc, given: Sequence[str]) -> Doc:
-    """A new Doc with the reference's tokens and the given layers alone."""
-    words: Any = reference.to_array("ORTH")
-    spaces: Any = None
-    if not reference.has_unknown_spaces:
-        spaces = reference.to_array("SPACY").astype(bool)
-    doc = Doc(reference.vocab, words=words, spaces=spaces)
-    # Heads before sentence starts: setting heads derives the starts anew.
-    for layer in sorted(set(given) - {PREDICATES}):
-        values: Any = reference.to_array(LAYERS[layer])
-        doc.from_array(LAYERS[layer], values)
-    if PREDICATES in given:
-        for key in (FRAMES, WORD_FRAMES):
-            if has_graph(reference, key):
-                set_frames(doc, _bare_predicates(doc, frames_of(reference, key)), key)
-    return doc
-
-
-def _bare_predicates(doc: Doc, frames: Iterable[Frame]) -> list[Frame]:
-    spans = [tuple(doc[span.start : span.end] for span in frame.predicate) for frame in frames]
-    return [Frame(each, None, ()) for each in spans]
-
-
 def examples_of(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[Example]:
     """An Example for each Doc that has tokens, at most limit, 0 for all."""
     examples = (Example(give(doc, given), doc) for doc in docs if len(doc))
     return islice(examples, limit) if limit else examples
-
-
-def check_layers(given: Iterable[str]) -> None:
-    """Raises ValueError for names that are not in `LAYERS`."""
-    known = [*LAYERS, PREDICATES]
-    unknown = [layer for layer in given if layer not in known]
-    if unknown:
-        raise ValueError(f"unknown layers in 'given': {unknown}; known: {known}")
 
 
 def _conllu_files(path: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ...doc.given import check_given
 from ..entities.api import (
     Columns,
     EntityReport,
@@ -17,7 +18,7 @@ from ..entities.api import (
     read_columns,
     read_entities_json,
 )
-from .corpus import check_layers, examples_of
+from .corpus import examples_of
 
 
 class EntityJsonCorpus:
@@ -70,7 +71,7 @@ class EntityColumnsCorpus:
 
     token_column, tag_column: counted from 1. levels: how many columns of tags, 0 for all to the end
     of the line; with several, innermost_first must be given. n_sents: sentences to a Doc, 0 for one
-    Doc a file. given: names of `LAYERS`, such as "sents". limit: most examples, 0 for all.
+    Doc a file. given: as in `doc.given`, such as "sents". limit: most examples, 0 for all.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class EntityColumnsCorpus:
         given: Sequence[str] = (),
         limit: int = 0,
     ) -> None:
-        check_layers(given)
+        check_given(given)
         self.path = Path(path)
         self.columns = Columns(token_column - 1, tag_column - 1, levels or None, innermost_first)
         self.n_sents = n_sents

@@ -6,14 +6,15 @@ from pathlib import Path
 from spacy.language import Language
 from spacy.training import Example
 
+from ...doc.given import check_given
 from ..entities.label_columns import read_labels
-from .corpus import check_layers, examples_of
+from .corpus import examples_of
 
 
 class LabelColumnsCorpus:
     """Examples from a file with a token and its label a line; see `read_labels`.
 
-    given: names of `corpus.LAYERS`. limit: at most so many examples, 0 for all.
+    given: as in `doc.given`. limit: at most so many examples, 0 for all.
     """
 
     def __init__(
@@ -26,7 +27,7 @@ class LabelColumnsCorpus:
         given: Sequence[str] = (),
         limit: int = 0,
     ) -> None:
-        check_layers(given)
+        check_given(given)
         self.path = Path(path)
         self.target = target
         self.token = token

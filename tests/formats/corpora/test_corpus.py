@@ -8,6 +8,7 @@ from spacy.training import Corpus, Example
 from spacy.util import registry
 from spacy.vocab import Vocab
 
+from spacy_biaffine.doc.given import GIVEN
 from spacy_biaffine.doc.graphs import (
     FRAMES,
     WORD_FRAMES,
@@ -20,7 +21,7 @@ from spacy_biaffine.doc.graphs import (
 from spacy_biaffine.doc.scores import TOKEN_LABELS
 from spacy_biaffine.formats.common.docbin import read_docbin, write_docbin
 from spacy_biaffine.formats.conllu.api import enhanced_edges, source_text
-from spacy_biaffine.formats.corpora.corpus import LAYERS, ConlluCorpus, GivenCorpus
+from spacy_biaffine.formats.corpora.corpus import ConlluCorpus, GivenCorpus
 
 
 @pytest.fixture
@@ -37,29 +38,29 @@ def corpus(tmp_path):
 
 
 def values(doc: Doc, layer: str) -> list:
-    return doc.to_array(LAYERS[layer]).tolist()
+    return doc.to_array(GIVEN[layer]).tolist()
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", GIVEN)
 def test_given_layer_alone_is_on_the_predicted_doc(nlp, corpus, layer):
     (example, _) = GivenCorpus(corpus, given=[layer])(nlp)
     assert [token.text for token in example.predicted] == [t.text for t in example.reference]
     assert example.predicted.text == example.reference.text
     assert values(example.predicted, layer) == values(example.reference, layer)
     # Heads bring their sentence starts along.
-    others = set(LAYERS) - {layer} - ({"sents"} if layer == "heads" else set())
+    others = set(GIVEN) - {layer} - ({"sents"} if layer == "heads" else set())
     for other in others:
-        assert not example.predicted.has_annotation(LAYERS[other][0]), other
+        assert not example.predicted.has_annotation(GIVEN[other][0]), other
 
 
 def test_nothing_given(nlp, corpus):
     for example in GivenCorpus(corpus)(nlp):
-        assert not any(example.predicted.has_annotation(a[0]) for a in LAYERS.values())
+        assert not any(example.predicted.has_annotation(a[0]) for a in GIVEN.values())
 
 
 def test_all_given(nlp, corpus):
-    for example in GivenCorpus(corpus, given=list(LAYERS))(nlp):
-        for layer in LAYERS:
+    for example in GivenCorpus(corpus, given=list(GIVEN))(nlp):
+        for layer in GIVEN:
             assert values(example.predicted, layer) == values(example.reference, layer)
 
 
