@@ -11,8 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..decode.sentences import cut_overlong
-from ..doc.segments import sentences_of
+from ..doc.segments import sentence_parts, sentences_of
 from ..models.config_attr import ConfigInt
 from ..models.torch_layer import Scored, build_module, module_of, torch_layer
 from ..nn.graph_encoders import BertSizes, GraphBert, GraphLayers, NodeStates
@@ -229,8 +228,7 @@ def layer_sentences(model: Model, docs: list[Doc]) -> tuple[list[Ints], dict[str
     """The words that graph layers read together, and their features."""
     if not any(len(doc) for doc in docs):
         return [], {}
-    length = model.attrs["max_length"]
-    cuts = [part for cut in sentences_of(docs) for part in cut_overlong(cut, length)]
+    cuts = sentence_parts(docs, model.attrs["max_length"])
     trees = read_trees(model, docs, cuts)
     return cuts, {"head": trees.heads, "label": trees.labels, "tag": trees.tags}
 

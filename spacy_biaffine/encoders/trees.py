@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
+from ..doc.segments import token_index
 from ..types import Ints
 
 READS_TREES = "reads_trees"
@@ -110,11 +111,7 @@ def read_trees(model: Model, docs: Sequence[Doc], sentences: Sequence[Ints]) -> 
     values = np.concatenate([doc.to_array([HEAD, DEP, TAG]).reshape(-1, 3) for doc in docs])
     offsets = values[:, 0].astype(np.int64)
     heads = np.arange(len(values)) + offsets
-    place = np.full(len(values), -1, dtype=np.int64)
-    sentence = np.full(len(values), -1, dtype=np.int64)
-    for number, cut in enumerate(sentences):
-        place[cut] = np.arange(len(cut))
-        sentence[cut] = number
+    sentence, place = token_index(sentences, len(values))
     inside = (offsets != 0) & (sentence >= 0) & (sentence[heads] == sentence)
     return Trees(
         heads=np.where(inside, place[heads], -1),

@@ -12,6 +12,7 @@ from spacy.util import filter_spans
 from ..decode.bioes import bioes_labels, tags_of_spans
 from ..doc.graphs import DEP_GRAPH, RELATIONS, ROOT, has_graph
 from ..doc.scores import entities_of, has_entities
+from ..doc.segments import token_index
 from ..types import Ints
 from .alignment import partners
 from .spans import place_entities
@@ -143,10 +144,9 @@ def graph_targets(
         for head, dependent, label in graph.arcs
     ]
     heads, dependents, numbers = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    sentence = np.full(offsets[-1] + 1, -1)  # the last one is the root's
-    position = np.zeros(offsets[-1] + 1, dtype=np.int64)
-    for number, cut in enumerate(cuts):
-        sentence[cut], position[cut] = number, np.arange(1, len(cut) + 1)
+    sentence, place = token_index(cuts, offsets[-1])
+    # The position of the root, whose number is -1, is at the end.
+    sentence, position = np.append(sentence, -1), np.append(place + 1, 0)
     inside = (sentence[dependents] >= 0) & (
         (heads == ROOT) | (sentence[heads] == sentence[dependents])
     )

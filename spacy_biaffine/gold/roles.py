@@ -11,7 +11,7 @@ from spacy.training import Example
 
 from ..decode.pieces import FURTHER, labels_of_pieces
 from ..doc.graphs import FRAMES, Frame, frames_of, has_graph
-from ..doc.segments import sentence_parts
+from ..doc.segments import sentence_parts, token_index
 from ..types import RoleTargets
 from .alignment import TokenSpan, placing, touching, trimmed
 
@@ -78,9 +78,7 @@ def role_targets(
     lengths = [len(example.predicted) for example in examples]
     offsets = np.cumsum([0, *lengths])
     cuts = sentence_parts([example.predicted for example in examples], max_length)
-    sentence = np.full(offsets[-1], -1, dtype=np.int64)
-    for number, cut in enumerate(cuts):
-        sentence[cut] = number
+    sentence = token_index(cuts, offsets[-1]).segment
     known = np.ones(offsets[-1], dtype=bool)
     found: dict[int, TokenFrame] = {}
     for example, offset, length in zip(examples, offsets[:-1].tolist(), lengths, strict=True):

@@ -7,8 +7,8 @@ import numpy as np
 from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.training import Example
 
-from ..decode.sentences import cut_by_number, cut_overlong, starts_on_words
-from ..doc.segments import words_of
+from ..decode.sentences import cut_overlong
+from ..doc.segments import cut_at_starts, token_index, words_of
 from ..types import Ints
 from .alignment import partners, same_tokens
 
@@ -42,17 +42,12 @@ def tree_targets(
     heads = np.concatenate(
         [p.heads + o * (p.heads >= 0) for p, o in zip(parts, offsets[:-1], strict=True)]
     )
-    starts = np.concatenate([p.starts for p in parts])
-    numbers = np.cumsum(starts == 1)
-    cuts = [
-        part
-        for doc_words in words
-        for sentence in cut_by_number(doc_words, numbers[doc_words])
-        for part in cut_overlong(sentence, max_length)
-    ]
+    sentences, starts = cut_at_starts(words, np.concatenate([p.starts for p in parts]))
     for doc_words in words:
-        starts[starts_on_words(doc_words, numbers[doc_words])] = 1
         starts[doc_words[:1]] = -1
+    cuts = [
+        part for each in sentences for whole in each for part in cut_overlong(whole, max_length)
+    ]
     return TreeTargets(
         cuts=cuts,
         starts=starts,
@@ -106,11 +101,7 @@ def _aligned_tree(example: Example, labels: Mapping[str, int]) -> _Tree:
 
 def _sentence_heads(cuts: list[Ints], heads: Ints) -> Ints:
     """Token numbers of heads to positions in the sentence; -1 for heads outside of it."""
-    sentence = np.full(len(heads), -1, dtype=np.int64)
-    position = np.zeros(len(heads), dtype=np.int64)
-    for number, cut in enumerate(cuts):
-        sentence[cut] = number
-        position[cut] = np.arange(1, len(cut) + 1)
+    sentence, place = token_index(cuts, len(heads))
     tokens = np.arange(len(heads))
     known = (heads >= 0) & (sentence >= 0) & (sentence[heads] == sentence)
-    return np.where(known, np.where(heads == tokens, 0, position[heads]), -1)
+    return np.where(known, np.where(heads == tokens, 0, place[heads] + 1), -1)

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import SENT_START
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..decode.sentences import cut_at_scores, cut_by_number, cut_overlong, starts_on_words
-from ..doc.segments import words_of
+from ..decode.sentences import cut_at_scores, cut_overlong
+from ..doc.segments import cut_at_starts, starts_of, words_of
 from ..nn.parser import Arcs, ArcScores
 from ..nn.splitter import StartScores
 from ..types import DocEncoder, Ints, Parse, ParserInput, Sentences
@@ -116,20 +115,17 @@ def _find_sentences(
     part): their roots are to be joined.
     """
     max_length = model.attrs["max_length"]
-    starts = np.concatenate([doc.to_array([SENT_START]) for doc in docs]).astype(np.int64)
-    numbers = np.cumsum(starts == 1)
-    for doc_words in words:
-        starts[starts_on_words(doc_words, numbers[doc_words])] = 1
+    sentences, starts = cut_at_starts(words, starts_of(docs))
     marked = [_is_marked(starts[w]) for w in words]
     unmarked = [w for w, is_marked in zip(words, marked, strict=True) if not is_marked]
     scores = _start_scores(model, vectors, unmarked, starts)
     cuts: list[Ints] = []
     joints: list[tuple[int, int]] = []
-    for doc_words, is_marked in zip(words, marked, strict=True):
+    for doc_words, found, is_marked in zip(words, sentences, marked, strict=True):
         if not is_marked:
             cuts += cut_at_scores(doc_words, scores[doc_words], max_length)
             continue
-        for sentence in cut_by_number(doc_words, numbers[doc_words]):
+        for sentence in found:
             parts = cut_overlong(sentence, max_length)
             joints += [(int(parts[0][0]), int(part[0])) for part in parts[1:]]
             cuts += parts

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from ..doc.segments import token_index
 from ..models.torch_layer import Scored
 from ..nn.losses import IGNORED, binary_cross_entropy, cross_entropy, on_device, with_gradient
 from ..nn.roles import RoleScores
@@ -47,11 +48,8 @@ def role_loss(
 def last_words(targets: RoleTargets) -> Ints:
     """(tokens, m) places in the sentence of the last words of the gold arguments that begin at each
     token, -1 for none."""
-    tokens = len(targets.known)
-    place = np.zeros(tokens, dtype=np.int64)
-    for cut in targets.cuts:
-        place[cut] = np.arange(len(cut))
-    ends: list[set[int]] = [set() for _ in range(tokens)]
+    place = token_index(targets.cuts, len(targets.known)).place
+    ends: list[set[int]] = [set() for _ in targets.known]
     for _, start, end, _ in targets.arguments.tolist():
         ends[start].add(int(place[end - 1]))
     return padded_rows([sorted(each) for each in ends])
