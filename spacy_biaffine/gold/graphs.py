@@ -176,7 +176,11 @@ def _key(span: Span) -> EntityKey:
 def _relation_arcs(
     reference: Doc, places: Mapping[EntityKey, Span | None], anchors: Mapping[int, Span]
 ) -> Iterator[tuple[int, int, str]]:
-    """One arc for each pair of entities that is related, the first relation of several."""
+    """One arc for each pair of entities that is related, the first relation of several.
+
+    Its dependent is the relation's first argument: a tree, with one head a word, then loses 574 of
+    the 3,215 relations of SciERC's train set, and 676 the other way round.
+    """
     tokens = {_key(entity): token for token, entity in anchors.items()}
 
     def anchor(entity: Span) -> int | None:
