@@ -14,15 +14,8 @@ import time
 from pathlib import Path
 
 import torch
+from latent_graph_model import Graphs, LatentGraph, edge_counts, edge_loss, unlabelled_f1
 from torch import Tensor
-
-from spacy_biaffine.nn.latent_graph import (
-    Graphs,
-    LatentGraph,
-    edge_counts,
-    edge_loss,
-    unlabelled_f1,
-)
 
 ATOMS = ("H", "C", "N", "O", "S")
 FEATURES = len(ATOMS) + 3

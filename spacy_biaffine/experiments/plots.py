@@ -38,7 +38,7 @@ Points = Sequence[tuple[float, list[float]]]
 def figure(
     path: Path, rows: int, columns: int, *, beside: float = 0.0, **options: Any
 ) -> Iterator[Any]:
-    """Panels (rows, columns) of a figure that is saved as path with .svg and .png.
+    """Panels (rows, columns) of a figure that is saved as path with .svg.
 
     beside: inches for a legend at the right.
     """
@@ -48,7 +48,6 @@ def figure(
         yield drawn.subplots(rows, columns, squeeze=False, **options)
         path.parent.mkdir(parents=True, exist_ok=True)
         drawn.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-        drawn.savefig(path.with_suffix(".png"), dpi=150)
 
 
 def colors_of(columns: Sequence[Label]) -> Sequence[str]:

@@ -136,7 +136,7 @@ class Report:
 
     def _shown(self, name: str, caption: str) -> str:
         path = self._figure(name)
-        self.drawn += [path.with_suffix(".svg"), path.with_suffix(".png")]
+        self.drawn.append(path.with_suffix(".svg"))
         return f"![{caption}]({path.name}.svg)\n\n*{caption}.*"
 
 

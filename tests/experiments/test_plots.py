@@ -20,4 +20,4 @@ def test_a_legend_is_as_wide_as_the_figure_at_most(tmp_path, label, columns):
     assert legend.get_window_extent().width <= page.bbox.width
     lefts = {round(text.get_window_extent().x0) for text in legend.get_texts()}
     assert len(lefts) == columns
-    assert (tmp_path / "one.png").exists()
+    assert (tmp_path / "one.svg").exists()

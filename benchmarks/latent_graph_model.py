@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .biaffine import ArcBiaffine, Projection
-from .graph_attention import GraphAttention
+from spacy_biaffine.nn.biaffine import ArcBiaffine, Projection
+from spacy_biaffine.nn.graph_attention import GraphAttention
 
 
 class Graphs(NamedTuple):
