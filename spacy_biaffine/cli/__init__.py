@@ -14,6 +14,8 @@ from .experiment import CONTEXT, experiment
 from .render import render
 from .report import report
 from .serve import serve
+from .train import CONTEXT as TRAIN_CONTEXT
+from .train import train
 from .tune_threshold import tune_threshold
 
 app = typer.Typer(
@@ -30,6 +32,7 @@ app.command("experiment", context_settings=CONTEXT)(experiment)
 app.command("render")(render)
 app.command("report", context_settings=CONTEXT)(report)
 app.command("serve")(serve)
+app.command("train", context_settings=TRAIN_CONTEXT)(train)
 app.command("tune-threshold")(tune_threshold)
 
 spacy_app.add_typer(app)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.attrs import IS_SPACE, SENT_START
 from spacy.tokens import Doc
 
@@ -79,3 +80,9 @@ def windows_of(docs: Sequence[Doc], max_length: int, *, cross_sentences: bool) -
     """
     texts = words_of(docs) if cross_sentences else sentences_of(docs)
     return [window for words in texts if len(words) for window in overlapping(words, max_length)]
+
+
+def annotated(cuts: list[Ints], known: NDArray[np.bool_]) -> list[Ints]:
+    """The sentences with a token that is known, all where there is none: training need not read
+    the others. known: (tokens,)."""
+    return [cut for cut in cuts if known[cut].any()] or cuts

@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..nn.graph_encoders import BertSizes, GraphBert
+from ..nn.graph_encoders import BertSizes, GraphBert, PretrainedLayers
 from ..nn.graph_transformer import ACTIVATIONS
 
 FAMILY = ("bert", "roberta", "xlm-roberta", "camembert", "electra")
@@ -57,13 +57,15 @@ def bert_sizes(config: Any, name: str) -> BertSizes:
     )
 
 
-def copy_weights(module: GraphBert, state: dict[str, Tensor]) -> None:
+def copy_weights(module: GraphBert | PretrainedLayers, state: dict[str, Tensor]) -> None:
     """Fill in the weights of a checkpoint; relations and tags keep theirs.
 
     Raises ValueError where the two do not fit together, weight by weight.
     """
     weights = {_our_name(name): tensor for name, tensor in state.items() if _is_read(name)}
     weights["embeddings.kind"] = state["embeddings.token_type_embeddings.weight"][0]
+    if isinstance(module, PretrainedLayers):
+        del weights["embeddings.pieces.weight"]
     missing, unexpected = module.load_state_dict(weights, strict=False)
     new = ("transformer.relations.", "transformer.value_relations.", "tags.")
     wrong = [name for name in missing if not name.startswith(new)] + unexpected

@@ -199,7 +199,7 @@ def _forward_bert(
     n_pieces = len(features["piece"])
     sentences = Sentences([model.ops.alloc2f(n_pieces, 1)], cuts, features)  # vectors are not read
     batches, backprop = model.get_ref("network")(sentences, is_train)
-    vectors, backprop_words = _word_vectors(model, docs, batches, features["owner"])
+    vectors, backprop_words = word_vectors(model, docs, batches, features["owner"])
 
     def backprop_all(gradients: list[Floats2d]) -> list[Doc]:
         backprop(backprop_words(gradients))
@@ -216,7 +216,7 @@ def _forward_layers(
     sentences = Sentences(vectors, cuts, features)
     batches, backprop = model.get_ref("network")(sentences, is_train)
     owners = np.arange(sum(len(doc) for doc in docs))
-    states, backprop_words = _word_vectors(model, docs, batches, owners)
+    states, backprop_words = word_vectors(model, docs, batches, owners)
 
     def backprop_all(gradients: list[Floats2d]) -> list[Doc]:
         return backprop_vectors(backprop(backprop_words(gradients)))
@@ -248,13 +248,13 @@ def bert_windows(model: Model, docs: list[Doc]) -> tuple[list[Ints], dict[str, I
 
 def piece_names(model: Model, pieces: Ints) -> list[str]:
     """The letters of wordpieces."""
-    tokenizer = _tokenizer(model.attrs["tokenizer"])
+    tokenizer = read_tokenizer_once(model.attrs["tokenizer"])
     return [tokenizer.id_to_token(int(piece)) for piece in pieces]
 
 
 def _piece_trees(model: Model, docs: list[Doc]) -> list[PieceTree]:
     """The sentences of Docs, in windows of wordpieces."""
-    tokenizer = _tokenizer(model.attrs["tokenizer"])
+    tokenizer = read_tokenizer_once(model.attrs["tokenizer"])
     prefix, suffix = special_tokens(tokenizer)
     most = min(model.attrs["window"], model.attrs["limit"])
     size = most - len(prefix) - len(suffix)
@@ -277,13 +277,13 @@ def _piece_trees(model: Model, docs: list[Doc]) -> list[PieceTree]:
 
 
 @lru_cache(maxsize=4)
-def _tokenizer(written: str) -> "Tokenizer":
+def read_tokenizer_once(written: str) -> "Tokenizer":
     tokenizer = read_tokenizer(written, user=NAME)
     tokenizer.encode_special_tokens = True  # not kept: a text may hold the letters "[SEP]"
     return tokenizer
 
 
-def _word_vectors(
+def word_vectors(
     model: Model, docs: list[Doc], batches: list[Scored[NodeStates]], owners: Ints
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[tuple[torch.Tensor, ...]]]]:
     """The states of nodes as vectors of the words that own them, zero for words without a node;

@@ -130,13 +130,12 @@ class BertSizes(NamedTuple):
     norm_eps: float
 
 
-class PieceEmbeddings(nn.Module):
+class InputEmbeddings(nn.Module):
     """LN(piece_i + position_i + kind_0 + tag_i), projected where layers have another width."""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
         self.first = sizes.first
-        self.pieces = nn.Embedding(sizes.pieces, sizes.embedding)
         self.positions = nn.Embedding(sizes.positions, sizes.embedding)
         self.kind = nn.Parameter(torch.zeros(sizes.embedding))
         self.norm = nn.LayerNorm(sizes.embedding, eps=sizes.norm_eps)
@@ -148,12 +147,24 @@ class PieceEmbeddings(nn.Module):
         )
 
     def forward(self, pieces: Tensor, tags: Tensor | None) -> Tensor:
-        """pieces (B, n), vectors of tags (B, n, embedding) -> (B, n, width)"""
+        """pieces, tags (B, n, embedding) -> (B, n, width)"""
         places = torch.arange(pieces.shape[1], device=pieces.device) + self.first
-        x = self.pieces(pieces) + self.positions(places) + self.kind
+        x = pieces + self.positions(places) + self.kind
         if tags is not None:
             x = x + tags
         return self.projection(self.dropout(self.norm(x)))
+
+
+class PieceEmbeddings(InputEmbeddings):
+    """The same with a table of pieces."""
+
+    def __init__(self, sizes: BertSizes) -> None:
+        super().__init__(sizes)
+        self.pieces = nn.Embedding(sizes.pieces, sizes.embedding)
+
+    def forward(self, pieces: Tensor, tags: Tensor | None) -> Tensor:
+        """numbers of pieces (B, n), tags (B, n, embedding) -> (B, n, width)"""
+        return super().forward(self.pieces(pieces), tags)
 
 
 class GraphBert(GraphNetwork):
@@ -182,3 +193,52 @@ class GraphBert(GraphNetwork):
         """(B, n, width)"""
         tags = None if self.tags is None else self.tags(batch.features["tag"])
         return self.embeddings(batch.features["piece"].clamp(min=0), tags)
+
+
+class TunedLayers(nn.Module):
+    """BERT above the embeddings of its wordpieces, which it reads as the vectors of a batch:
+
+    x_i = LN(piece_i + position_i + kind_0 + case_i), projected where layers have another width.
+
+    What a checkpoint has weights for is called `pretrained.*`, so that it can have a rate of its
+    own. cases: how many ways of writing a word there are, 0 to read none. Reads the feature
+    "case", from 1, 0 for special pieces.
+    """
+
+    def __init__(self, sizes: BertSizes, cases: int) -> None:
+        super().__init__()
+        self.pretrained = PretrainedLayers(sizes)
+        self.cases = TagVectors(cases, sizes.embedding) if cases else None
+
+    def forward(self, batch: SentenceBatch) -> NodeStates:
+        """One state per piece."""
+        cases = None if self.cases is None else self.cases(batch.features["case"])
+        return NodeStates(self.pretrained(batch.x, cases, batch.mask))
+
+    @torch.inference_mode()
+    def predict(self, batch: SentenceBatch) -> NodeStates:
+        """As `forward`, in full precision, without a gradient."""
+        return NodeStates(self.forward(batch).states.float())
+
+
+class PretrainedLayers(nn.Module):
+    """The part of `TunedLayers` that a checkpoint has weights for."""
+
+    def __init__(self, sizes: BertSizes) -> None:
+        super().__init__()
+        self.embeddings = InputEmbeddings(sizes)
+        self.transformer = GraphTransformer(
+            sizes.width,
+            0,
+            layers=sizes.layers,
+            heads=sizes.heads,
+            hidden=sizes.hidden,
+            reads=Interactions(False, False, False),
+            activation=sizes.activation,
+            norm_eps=sizes.norm_eps,
+        )
+
+    def forward(self, pieces: Tensor, cases: Tensor | None, mask: Tensor) -> Tensor:
+        """pieces, cases (B, n, embedding), mask (B, n) -> (B, n, width)"""
+        no_tree = torch.full_like(mask, -1, dtype=torch.int64)
+        return self.transformer(self.embeddings(pieces, cases), mask, no_tree, no_tree)

@@ -14,6 +14,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..decode.sentences import attach_blanks, starts_of_trees
+from ..doc.segments import annotated
 from ..doc.scores import register_token_score, set_token_scores
 from ..gold.trees import TreeTargets, arc_labels, tree_targets
 from ..models.parser_model import ParserScores
@@ -131,7 +132,8 @@ class NormBiaffineParser(StructuredPipe):
         numbers = {label: number for number, label in enumerate(self.labels)}
         targets = tree_targets(examples, numbers, self.model.attrs["max_length"])
         features = {**self._features(docs), "head": targets.heads}
-        scores, backprop = self.model.begin_update(ParserInput(docs, targets.cuts, features))
+        cuts = annotated(targets.cuts, targets.heads >= 0)
+        scores, backprop = self.model.begin_update(ParserInput(docs, cuts, features))
         loss, gradients = parser_loss(scores, targets)
         backprop(gradients)
         return loss

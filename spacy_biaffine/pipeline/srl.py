@@ -13,7 +13,7 @@ from thinc.api import Config, Model
 
 from ..decode.pieces import FURTHER, join_pieces
 from ..doc.graphs import FRAMES, WORD_FRAMES, Frame, Role, frames_of, set_frames
-from ..doc.segments import sentence_parts
+from ..doc.segments import annotated, sentence_parts
 from ..gold.roles import frames_in_tokens, role_labels, role_targets
 from ..nn.losses import IGNORED
 from ..types import FoundFrame, Ints, RoleInput, RoleTargets
@@ -177,7 +177,9 @@ class SyntaxSRL(StructuredPipe):
             "senses": senses,
             "ends": last_words(targets),
         }
-        batches, backprop = self.model.begin_update(RoleInput(docs, targets.cuts, features))
+        batches, backprop = self.model.begin_update(
+            RoleInput(docs, annotated(targets.cuts, targets.known), features)
+        )
         loss, gradients = role_loss(batches, targets, self._gold_senses(targets, senses))
         backprop(gradients)
         return loss

@@ -6,8 +6,8 @@ For a pipeline's own tokenization use spaCy's ``spacy.Corpus.v1``.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from spacy.language import Language
@@ -107,6 +107,34 @@ class GivenCorpus:
                         yield sent
             elif fits:
                 yield doc
+
+
+def ParsedCorpus(  # noqa: N802 (spaCy names registered functions like classes)
+    path: Path, parsed: Path, given: Sequence[str]
+) -> Callable[[Language], Iterator[Example]]:
+    """A reader of examples whose given layers are predictions, as a pipeline in use has them.
+
+    path: gold Docs, a .spacy file or a folder. parsed: the same Docs in the same order, with the
+        layers to give. given: names of layers, as for `GivenCorpus`.
+    Raises ValueError where the two have other Docs.
+    """
+    check_given(given)
+
+    def read(nlp: Language) -> Iterator[Example]:
+        pairs = zip_longest(read_docbin(path, nlp.vocab), read_docbin(parsed, nlp.vocab))
+        for number, (gold, other) in enumerate(pairs):
+            if gold is None or other is None or _words(gold) != _words(other):
+                raise ValueError(
+                    f"Doc {number} (from 0) of {path} and of {parsed} are not the same"
+                )
+            if len(gold):
+                yield Example(give(other, given), gold)
+
+    return read
+
+
+def _words(doc: Doc) -> list[str]:
+    return [token.text for token in doc]
 
 
 def examples_of(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[Example]:
