@@ -5,7 +5,7 @@ import json
 import pytest
 import spacy
 import torch
-from factories import gold_docs, train as train_some  # noqa: F401
+from factories import gold_docs
 from thinc.api import Config
 
 from spacy_biaffine.formats.docbin import write_docbin
@@ -110,7 +110,7 @@ def weights(folder):
     return nlp.to_bytes(exclude=["vocab", "tokenizer", "meta.json"])
 
 
-class Stop(Exception):
+class Stopped(Exception):  # noqa: N818 (no error)
     pass
 
 
@@ -120,7 +120,7 @@ def stop_after(monkeypatch, step, calls):
 
     def take(self, batch):
         if self.done.step == step:
-            raise Stop
+            raise Stopped
         calls.append(self.done.step)
         original(self, batch)
 
@@ -134,7 +134,7 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(config, tmp_path, monke
     for stop in (1, 4, 5):
         with monkeypatch.context() as patch:
             stop_after(patch, stop, steps)
-            with pytest.raises(Stop):
+            with pytest.raises(Stopped):
                 loop.train(config, tmp_path / "stopped", every=0, say=lambda line: None)
     said: list[str] = []
     loop.train(config, tmp_path / "stopped", every=0, say=said.append)
@@ -170,7 +170,7 @@ def test_a_torn_checkpoint_is_not_taken(config, tmp_path, monkeypatch):
     run = tmp_path / "run"
     with monkeypatch.context() as patch:
         stop_after(patch, 2, [])
-        with pytest.raises(Stop):
+        with pytest.raises(Stopped):
             loop.train(config, run, every=0, say=lambda line: None)
     checkpoint = find_checkpoint(run)
     assert checkpoint is not None
@@ -186,7 +186,7 @@ def test_a_torn_checkpoint_is_not_taken(config, tmp_path, monkeypatch):
 def test_another_config_is_refused(config, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         stop_after(patch, 1, [])
-        with pytest.raises(Stop):
+        with pytest.raises(Stopped):
             loop.train(config, tmp_path / "run", every=0, say=lambda line: None)
     config["training"]["dropout"] = 0.1
     with pytest.raises(ValueError, match="another config"):

@@ -1,10 +1,10 @@
-"""Make the pipeline's corpora: trees, tags, lemmas and frames of UD_English-EWT and EWT-PropBank, entities
-of the Broad Twitter Corpus and WNUT 2017.
+"""Make the pipeline's corpora: trees, tags, lemmas and frames of UD_English-EWT and EWT-PropBank,
+entities of the Broad Twitter Corpus and WNUT 2017.
 
 python corpora.py --ewt UD_English-EWT --propbank EWT-PROPBANK --btc BTC --wnut WNUT17 CORPUS
 
-Writes CORPUS/train/{web,btc,wnut}.spacy and CORPUS/{dev,test}.spacy. Docs of train are runs of up to
-SENTENCES sentences of one document, those of dev and test whole documents. A sentence that
+Writes CORPUS/train/{web,btc,wnut}.spacy and CORPUS/{dev,test}.spacy. Docs of train are runs of up
+to SENTENCES sentences of one document, those of dev and test whole documents. A sentence that
 EWT-PropBank lacks has no known frames, so it stands in a Doc of its own.
 """
 

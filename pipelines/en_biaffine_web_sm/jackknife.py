@@ -2,10 +2,10 @@
 
 python jackknife.py CORPUS/train/web.spacy CORPUS/parsed/web.spacy --folds 4
 
-Docs are dealt to folds in blocks of neighbours, so that each fold has every genre and few documents are
-split; for each fold a pipeline is trained on the other ones (jackknife.cfg)
-and reads the fold from its tokens alone, sentences included. The output has the same Docs in the same
-order, with predicted layers only. A fold that is finished is kept: the command can be stopped and repeated.
+Docs are dealt to folds in blocks of neighbours, so that each fold has every genre and few documents
+are split; for each fold a pipeline is trained on the other ones (jackknife.cfg) and reads the fold
+from its tokens alone, sentences included. The output has the same Docs in the same order, with
+predicted layers only. A fold that is finished is kept: the command can be stopped and repeated.
 """
 
 import argparse

@@ -33,12 +33,8 @@ class PieceTable(Shim):
         self.table = weights.detach().float().clone().to(get_torch_default_device())
 
     def vectors(self, pieces: Ints) -> Floats2d:
-        """(n, width) the rows of some pieces. Raises ValueError before there is a table."""
-        if self.table is None:
-            raise ValueError(
-                "TunedTransformer holds no encoder yet: call nlp.initialize(), which loads "
-                f"{self.name!r}, or load a trained pipeline."
-            )
+        """(n, width) the rows of some pieces."""
+        assert self.table is not None
         rows = torch.from_numpy(pieces).to(self.table.device)
         return cast(Floats2d, torch2xp(self.table.index_select(0, rows)))
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import cast
+from itertools import pairwise
+from typing import NamedTuple, cast
 
 import numpy as np
 from spacy.tokens import Doc
@@ -18,7 +19,7 @@ from .graph_transformer import MIN_WINDOW, read_tokenizer_once, word_vectors
 from .piece_table import PieceTable
 from .torch_layer import build_module, module_of, torch_layer
 from .tree_pieces import MAX_PIECES_PER_WORD
-from .wordpieces import cut_windows, cut_words
+from .wordpieces import Pieces, Window, cut_windows, cut_words
 
 NAME = "TunedTransformer"
 
@@ -102,11 +103,12 @@ def _init(
 def _forward(
     model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-    cuts, pieces, cases, owners = _windows(model, docs)
-    vectors = _table(model).vectors(pieces)
     network = model.get_ref("network")
-    batches, backprop = network(Sentences([vectors], cuts, {"case": cases}), is_train)
-    states, backprop_words = word_vectors(model, docs, batches, owners)
+    module_of(network)  # raises before there are weights
+    cuts, seen = _read(model, docs)
+    sentences = Sentences([_table(model).vectors(seen.pieces)], cuts, {"case": seen.cases})
+    batches, backprop = network(sentences, is_train)
+    states, backprop_words = word_vectors(model, docs, batches, seen.owners)
 
     def backprop_all(gradients: list[Floats2d]) -> list[Doc]:
         backprop(backprop_words(gradients))
@@ -115,37 +117,57 @@ def _forward(
     return states, backprop_all
 
 
-def _windows(model: Model, docs: list[Doc]) -> tuple[list[Ints], Ints, Ints, Ints]:
-    """The windows of all Docs: their pieces as numbers over all windows, and of each piece its id,
-    the case of its word (0 for special pieces), and the word that it stands for, -1 for none."""
+class Seen(NamedTuple):
+    """Wordpieces in windows, one window after the other, (n,) each.
+
+    pieces: their ids. cases: how their words are written, 0 for special pieces. owners: the word
+    that takes its vector from the piece, counted over all Docs, -1 for none.
+    """
+
+    pieces: Ints
+    cases: Ints
+    owners: Ints
+
+
+def _read(model: Model, docs: list[Doc]) -> tuple[list[Ints], Seen]:
+    """The places of each window's pieces, and the pieces."""
     tokenizer = read_tokenizer_once(model.attrs["tokenizer"])
     prefix, suffix = special_tokens(tokenizer)
-    most = min(model.attrs["window"], model.attrs["limit"])
-    size = most - len(prefix) - len(suffix)
+    size = min(model.attrs["window"], model.attrs["limit"]) - len(prefix) - len(suffix)
     stride = min(model.attrs["stride"], size)
-    cuts, columns, first_word, end = [], [], 0, 0
+    windows: list[Seen] = []
+    first_word = 0
     for doc in docs:
         texts = [token.text for token in doc]
         pieces = cut_words(tokenizer, texts, min(MAX_PIECES_PER_WORD, stride))
         cases = np.array([case_of(text) for text in texts], dtype=np.int64)
         for window in cut_windows(pieces.starts, size, stride):
-            numbers = np.arange(window.start, window.end)
-            word = np.searchsorted(pieces.starts, numbers, side="right") - 1
-            is_first = (numbers == pieces.starts[word]) & np.isin(word, window.words)
-            around = (len(prefix), len(suffix))
-            shown = np.concatenate([prefix, pieces.ids[numbers], suffix]).astype(np.int64)
-            owner = np.where(is_first, word + first_word, -1)
-            columns.append(
-                (shown, np.pad(cases[word], around), np.pad(owner, around, constant_values=-1))
-            )
-            cuts.append(np.arange(end, end + len(shown)))
-            end += len(shown)
+            seen = _seen(pieces, window, cases, first_word)
+            windows.append(_between(prefix, seen, suffix))
         first_word += len(doc)
-    if not columns:
-        empty = np.zeros(0, dtype=np.int64)
-        return [], empty, empty, empty
-    ids, cases, owners = (np.concatenate(each) for each in zip(*columns, strict=True))
-    return cuts, ids, cases, owners
+    ends = np.cumsum([0, *(len(seen.pieces) for seen in windows)])
+    if not windows:
+        windows = [Seen(ends[:0], ends[:0], ends[:0])]
+    columns = (np.concatenate(column) for column in zip(*windows, strict=True))
+    return [np.arange(*edges) for edges in pairwise(ends)], Seen(*columns)
+
+
+def _seen(pieces: Pieces, window: Window, cases: Ints, first_word: int) -> Seen:
+    """The pieces of a window of a Doc whose words count from first_word."""
+    places = np.arange(window.start, window.end)
+    word = np.searchsorted(pieces.starts, places, side="right") - 1
+    owns = (places == pieces.starts[word]) & np.isin(word, window.words)
+    return Seen(pieces.ids[places], cases[word], np.where(owns, word + first_word, -1))
+
+
+def _between(prefix: list[int], seen: Seen, suffix: list[int]) -> Seen:
+    """The same with special pieces around it, which have no case and no owner."""
+    around = (len(prefix), len(suffix))
+    return Seen(
+        np.concatenate([prefix, seen.pieces, suffix]).astype(np.int64),
+        np.pad(seen.cases, around),
+        np.pad(seen.owners, around, constant_values=-1),
+    )
 
 
 CASES = ("lower", "Capitalized", "UPPER", "miXed", "digits", "w1th digits", "other")
