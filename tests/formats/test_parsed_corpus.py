@@ -20,7 +20,7 @@ def corpus(tmp_path, parsed, given=("heads", "tag")):
     gold = [doc("we slept", ["root", "x"], "G"), doc("so did they", ["root", "x", "y"], "G")]
     write_docbin(gold, tmp_path / "gold.spacy")
     write_docbin(parsed, tmp_path / "parsed.spacy")
-    return ParsedCorpus(tmp_path / "gold.spacy", tmp_path / "parsed.spacy", given)
+    return ParsedCorpus(str(tmp_path / "gold.spacy"), str(tmp_path / "parsed.spacy"), given)
 
 
 def test_predicted_layers_are_given(tmp_path):

@@ -121,7 +121,8 @@ def ParsedCorpus(  # noqa: N802 (spaCy names registered functions like classes)
     check_given(given)
 
     def read(nlp: Language) -> Iterator[Example]:
-        pairs = zip_longest(read_docbin(path, nlp.vocab), read_docbin(parsed, nlp.vocab))
+        files = (Path(path), Path(parsed))  # a config holds strings
+        pairs = zip_longest(*(read_docbin(file, nlp.vocab) for file in files))
         for number, (gold, other) in enumerate(pairs):
             if gold is None or other is None or _words(gold) != _words(other):
                 raise ValueError(
