@@ -19,11 +19,11 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_biaffine.formats.conllu_docs import DocMaker
-from spacy_biaffine.formats.conllu_read import Sentence, read_sentences
-from spacy_biaffine.formats.docbin import write_docbin
-from spacy_biaffine.formats.props import read_props, span_columns
-from spacy_biaffine.graphs import Frame, Role, set_frames
+from spacy_biaffine.doc.graphs import Frame, Role, set_frames
+from spacy_biaffine.formats.common.docbin import write_docbin
+from spacy_biaffine.formats.conllu.read import Sentence, read_sentences
+from spacy_biaffine.formats.conllu.to_docs import DocMaker
+from spacy_biaffine.formats.props.api import read_props, span_columns
 
 SENTENCES = 8
 PARTS = ("train", "dev", "test")

@@ -17,8 +17,8 @@ from spacy.cli.train import train
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_biaffine.formats.corpus import give
-from spacy_biaffine.formats.docbin import read_docbin, write_docbin
+from spacy_biaffine.formats.common.docbin import read_docbin, write_docbin
+from spacy_biaffine.formats.corpora.corpus import give
 
 CONFIG = Path(__file__).parent / "jackknife.cfg"
 BLOCK = 20

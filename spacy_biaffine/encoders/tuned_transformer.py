@@ -10,14 +10,14 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
+from ..models.config_attr import ConfigInt
+from ..models.torch_layer import build_module, module_of, torch_layer
 from ..nn.graph_encoders import BertSizes, TunedLayers
 from ..types import Ints, Sentences
 from .bert_weights import bert_sizes, copy_weights
-from .config_attr import ConfigInt
 from .frozen_encoder import FrozenEncoder, special_tokens
 from .graph_transformer import MIN_WINDOW, read_tokenizer_once, word_vectors
 from .piece_table import PieceTable
-from .torch_layer import build_module, module_of, torch_layer
 from .tree_pieces import MAX_PIECES_PER_WORD
 from .wordpieces import Pieces, Window, cut_windows, cut_words
 

@@ -14,8 +14,8 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..decode.sentences import attach_blanks, starts_of_trees
-from ..doc.segments import annotated
 from ..doc.scores import register_token_score, set_token_scores
+from ..doc.segments import annotated
 from ..gold.trees import TreeTargets, arc_labels, tree_targets
 from ..models.parser_model import ParserScores
 from ..nn.losses import (

@@ -2,7 +2,6 @@
 
 import random
 import shutil
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -11,10 +10,8 @@ import numpy as np
 import torch
 from spacy.language import Language
 from spacy.util import load_model
-from thinc.api import Model, Optimizer
-from thinc.optimizers import KeyT
-from thinc.shims import PyTorchShim
-from thinc.util import to_numpy
+
+from ..models.optimizer_state import ResumableOptimizer
 
 FOLDER = "checkpoint"
 
@@ -38,7 +35,9 @@ class Progress:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
-def save_checkpoint(output: Path, nlp: Language, optimizer: Optimizer, done: Progress) -> None:
+def save_checkpoint(
+    output: Path, nlp: Language, optimizer: ResumableOptimizer, done: Progress
+) -> None:
     """Write the checkpoint of a run; one that was there stays whole until this one is."""
     new, old = output / f"{FOLDER}.new", output / f"{FOLDER}.old"
     shutil.rmtree(new, ignore_errors=True)
@@ -46,7 +45,7 @@ def save_checkpoint(output: Path, nlp: Language, optimizer: Optimizer, done: Pro
     nlp.to_disk(new / "model")
     state = {
         "progress": asdict(done),
-        "optimizer": _optimizer_state(nlp, optimizer),
+        "optimizer": optimizer.state(nlp),
         "random": _random_state(),
     }
     torch.save(state, new / "state.pt")
@@ -68,55 +67,15 @@ def load_pipeline(checkpoint: Path) -> Language:
     return load_model(checkpoint / "model")
 
 
-def load_progress(checkpoint: Path, nlp: Language, optimizer: Optimizer) -> Progress:
+def load_progress(checkpoint: Path, nlp: Language, optimizer: ResumableOptimizer) -> Progress:
     """Give the optimizer and all generators of random numbers their state, and return how far the
     run had come."""
     state = torch.load(checkpoint / "state.pt", weights_only=True)
     done = Progress(**state["progress"])
     done.results = [(score, step) for score, step in done.results]
-    _set_optimizer_state(nlp, optimizer, state["optimizer"])
-    for _ in range(done.step):
-        optimizer.step_schedules()
+    optimizer.load_state(nlp, state["optimizer"])
     _set_random_state(state["random"])
     return done
-
-
-def _optimizer_state(nlp: Language, optimizer: Optimizer) -> dict[str, Any]:
-    state: dict[str, Any] = {}
-    for name, key in _parameters(nlp):
-        if key in optimizer.nr_update:
-            moments = {
-                moment: torch.from_numpy(np.array(to_numpy(getattr(optimizer, moment)[key])))
-                for moment in ("mom1", "mom2")
-                if key in getattr(optimizer, moment)
-            }
-            state[name] = {"updates": optimizer.nr_update[key], **moments}
-    return state
-
-
-def _set_optimizer_state(nlp: Language, optimizer: Optimizer, state: dict[str, Any]) -> None:
-    for name, key in _parameters(nlp):
-        if name in state:
-            optimizer.nr_update[key] = state[name]["updates"]
-            for moment in ("mom1", "mom2"):
-                if moment in state[name]:
-                    getattr(optimizer, moment)[key] = state[name][moment].numpy()
-
-
-def _parameters(nlp: Language) -> Iterator[tuple[str, KeyT]]:
-    """The name of each parameter that an optimizer can meet, the same in every process, and the
-    key under which it meets it in this one."""
-    for pipe, component in nlp.pipeline:
-        model = getattr(component, "model", None)
-        if not isinstance(model, Model):
-            continue
-        for number, node in enumerate(model.walk()):
-            for name in node.param_names:
-                yield f"{pipe}/{number}/{name}", (node.id, name)
-            for place, shim in enumerate(node.shims):
-                if isinstance(shim, PyTorchShim) and shim._model is not None:
-                    for name, _ in shim._model.named_parameters():
-                        yield f"{pipe}/{number}/{place}/{name}", (shim.id, name)
 
 
 def _random_state() -> dict[str, Any]:

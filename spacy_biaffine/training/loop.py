@@ -22,6 +22,7 @@ from spacy.training.loop import (
 from spacy.util import registry, resolve_dot_names
 from thinc.api import Config, Optimizer, fix_random_seed, set_gpu_allocator
 
+from ..models.optimizer_state import ResumableOptimizer
 from .checkpoint import Progress, find_checkpoint, load_pipeline, load_progress, save_checkpoint
 
 QUARTER_HOUR = 900.0
@@ -71,7 +72,7 @@ class Run:
         )
         corpora = [self.settings["train_corpus"], self.settings["dev_corpus"]]
         self.train_corpus, dev_corpus = resolve_dot_names(config, corpora)
-        self.optimizer: Optimizer = self.settings["optimizer"]
+        self.optimizer = _resumable(self.settings["optimizer"])
         self.evaluate = create_evaluation_callback(nlp, dev_corpus, self.settings["score_weights"])
         self.nlp, self.output, self.every, self.say = nlp, output, every, say
         self.done = Progress()
@@ -213,6 +214,15 @@ def _check_config(config: Config, output: Path, checkpoint: Path | None) -> None
             f"{output} holds a run of another config ({path}). Train with that one to go on, or "
             f"give another output folder."
         )
+
+
+def _resumable(optimizer: Optimizer) -> ResumableOptimizer:
+    if isinstance(optimizer, ResumableOptimizer):
+        return optimizer
+    raise ValueError(
+        "A run that can be resumed needs an optimizer that can store its state: in "
+        '[training.optimizer] write @optimizers = "spacy-biaffine.Adam.v1".'
+    )
 
 
 def _seed(config: Config, use_gpu: int) -> None:

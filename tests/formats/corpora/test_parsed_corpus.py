@@ -4,8 +4,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_biaffine.formats.corpus import ParsedCorpus
-from spacy_biaffine.formats.docbin import write_docbin
+from spacy_biaffine.formats.common.docbin import write_docbin
+from spacy_biaffine.formats.corpora.corpus import ParsedCorpus
 
 NLP = spacy.blank("en")
 

@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from spacy.tokens import Doc
 from thinc.api import Adam, fix_random_seed, set_dropout_rate
 
+from spacy_biaffine.encoders.tuned_transformer import CASES, TunedTransformer, case_of
 from spacy_biaffine.models.torch_layer import module_of
-from spacy_biaffine.models.tuned_transformer import CASES, TunedTransformer, case_of
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 

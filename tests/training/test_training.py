@@ -8,7 +8,7 @@ import torch
 from factories import gold_docs
 from thinc.api import Config
 
-from spacy_biaffine.formats.docbin import write_docbin
+from spacy_biaffine.formats.common.docbin import write_docbin
 from spacy_biaffine.training import loop
 from spacy_biaffine.training.checkpoint import find_checkpoint
 
@@ -209,3 +209,9 @@ def test_random_numbers_go_on(tmp_path):
     checkpoint._set_random_state(state)
     again = torch.rand(3), __import__("random").random(), __import__("numpy").random.rand()
     assert torch.equal(first[0], again[0]) and first[1:] == again[1:]
+
+
+def test_an_optimizer_without_state_is_refused(config, tmp_path):
+    config["training"]["optimizer"] = {"@optimizers": "Adam.v1", "learn_rate": 0.001}
+    with pytest.raises(ValueError, match=r"spacy-biaffine\.Adam\.v1"):
+        loop.train(config, tmp_path / "run", say=lambda line: None)
