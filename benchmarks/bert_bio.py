@@ -147,11 +147,8 @@ def train(labeller: Labeller, tasks: list[Task], args: argparse.Namespace) -> No
             stateful[name].load_state_dict(state)
     labeller.train()
     steps = range(falling.last_epoch, args.steps)
-    for step, chosen in zip(
-        tqdm(steps, mininterval=30),
-        batches(tasks, args.batch, args.seed, steps.start),
-        strict=False,
-    ):
+    endless = batches(tasks, args.batch, args.seed, steps.start)
+    for step, chosen in zip(tqdm(steps, mininterval=30), endless, strict=False):
         loss(labeller, chosen).backward()
         optimizer.step()
         optimizer.zero_grad()

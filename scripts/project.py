@@ -6,8 +6,9 @@ from pathlib import Path
 from wasabi import msg
 from workflow.convert import convert
 from workflow.evaluate import evaluate
-from workflow.fetch import assets, clean, encoder
+from workflow.fetch import assets, clean, encoder, sources
 from workflow.package import package, try_package
+from workflow.recipe import corpora, fit, jackknife, score, wheel
 from workflow.train import debug, train
 
 ON_A_CORPUS = {
@@ -18,14 +19,21 @@ ON_A_CORPUS = {
     "package": package,
     "try": try_package,
 }
-ON_NOTHING = {"assets": assets, "encoder": encoder, "clean": clean}
+RECIPE = {
+    "pipeline-corpora": corpora,
+    "pipeline-jackknife": jackknife,
+    "pipeline-train": fit,
+    "pipeline-evaluate": score,
+    "pipeline-package": wheel,
+}
+ON_NOTHING = {"assets": assets, "sources": sources, "encoder": encoder, "clean": clean}
 
 
 def main() -> None:
     """Parse the command line and run one step."""
     parser = argparse.ArgumentParser(description=__doc__)
     steps = parser.add_subparsers(required=True, metavar="STEP")
-    for name, step in (ON_A_CORPUS | ON_NOTHING).items():
+    for name, step in (ON_A_CORPUS | RECIPE | ON_NOTHING).items():
         options = steps.add_parser(name, help=step.__doc__)
         options.set_defaults(step=step)
         if name in ON_NOTHING:
@@ -44,6 +52,9 @@ def main() -> None:
         options.add_argument("--name", default="")
         options.add_argument("--version", default="0.1.0")
         options.add_argument("--text", default="")
+        if name in RECIPE:
+            for source in ("propbank", "btc", "wnut", "uner", "pud"):
+                options.add_argument(f"--{source}", default="")
     args = parser.parse_args()
     try:
         args.step(args)

@@ -1,11 +1,12 @@
-"""Make the pipeline's corpora: trees, tags, lemmas and frames of UD_English-EWT and EWT-PropBank,
-entities of the Broad Twitter Corpus and WNUT 2017.
+"""Make a pipeline's corpora: trees, tags and lemmas of a treebank, for English also frames of
+EWT-PropBank, entities of the Broad Twitter Corpus and of WNUT 2017.
 
-python corpora.py --ewt UD_English-EWT --propbank EWT-PROPBANK --btc BTC --wnut WNUT17 CORPUS
+python corpora.py UD_English-EWT CORPUS --propbank EWT-PROPBANK --btc BTC --wnut WNUT17
+python corpora.py UD_French-Sequoia CORPUS
 
-Writes CORPUS/train/{web,btc,wnut}.spacy and CORPUS/{dev,test}.spacy. Docs of train are runs of up
-to SENTENCES sentences of one document, those of dev and test whole documents. A sentence that
-EWT-PropBank lacks has no known frames, so it stands in a Doc of its own.
+Writes CORPUS/train/{web,btc,wnut}.spacy and CORPUS/{dev,test}.spacy, "web" for the treebank. Docs
+of train are runs of up to SENTENCES sentences of one document, those of dev and test whole
+documents. A sentence that EWT-PropBank lacks has no known frames, so it stands in a Doc of its own.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from spacy_biaffine.doc.graphs import Frame, Role, set_frames
 from spacy_biaffine.formats.common.docbin import write_docbin
 from spacy_biaffine.formats.conllu.read import Sentence, read_sentences
 from spacy_biaffine.formats.conllu.to_docs import DocMaker
+from spacy_biaffine.formats.convert.treebank import find_splits
 from spacy_biaffine.formats.props.api import read_props, span_columns
 
 SENTENCES = 8
@@ -35,19 +37,26 @@ Frames = list[Frame]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("ewt", "propbank", "btc", "wnut"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("corpus", type=Path)
+    parser.add_argument("treebank", type=Path, help="folder")
+    parser.add_argument("corpus", type=Path, help="folder")
+    for name in ("propbank", "btc", "wnut"):
+        parser.add_argument(f"--{name}", type=Path, help="folder; left out without")
     args = parser.parse_args()
     vocab = Vocab()
+    files = find_splits(args.treebank)
+    if missing := set(PARTS) - set(files):
+        raise SystemExit(f"{args.treebank} has no file *-ud-{missing.pop()}.conllu")
     for part in PARTS:
-        sentences = read_sentences(args.ewt / f"en_ewt-ud-{part}.conllu")
-        frames = frames_by_sentence(args.propbank / f"en_ewt-propbank-{part}.tsv", vocab)
-        limit = SENTENCES if part == "train" else 0
-        docs = web_docs(sentences, frames, vocab, limit)
+        sentences, known = read_sentences(files[part]), {}
+        if args.propbank:
+            known = frames_by_sentence(args.propbank / f"en_ewt-propbank-{part}.tsv", vocab)
+        docs = web_docs(sentences, known, vocab, SENTENCES if part == "train" else 0)
         write(docs, args.corpus / ("train/web.spacy" if part == "train" else f"{part}.spacy"))
-    write(tweets(args.btc / "btc.train.conll", vocab, {}), args.corpus / "train/btc.spacy")
-    write(tweets(args.wnut / "wnut17train.conll", vocab, KINDS), args.corpus / "train/wnut.spacy")
+    if args.btc:
+        write(tweets(args.btc / "btc.train.conll", vocab, {}), args.corpus / "train/btc.spacy")
+    if args.wnut:
+        tagged = tweets(args.wnut / "wnut17train.conll", vocab, KINDS)
+        write(tagged, args.corpus / "train/wnut.spacy")
 
 
 def write(docs: Iterable[Doc], path: Path) -> None:
@@ -107,12 +116,12 @@ def grouped(
 
 
 def moved(doc: Doc, group: list[Sentence], known: dict[str, Known]) -> Iterator[Frame]:
-    """The frames of all sentences, over one Doc. Raises ValueError where the words differ."""
+    """The known frames of all sentences, over one Doc. Raises ValueError where words differ."""
     start = 0
     for sentence in group:
-        words, frames = known[sentence.sent_id]
-        end = start + len(words)
-        if words != [token.text for token in doc[start:end]]:
+        end = start + len(sentence.words)
+        words, frames = known.get(sentence.sent_id, Known([], []))
+        if words and words != [token.text for token in doc[start:end]]:
             raise ValueError(f"{sentence.place}: words differ from those of {sentence.sent_id}")
         for frame in frames:
             roles = tuple(

@@ -17,7 +17,8 @@ def round_weights(nlp: Language) -> float:
     lost = 0.0
     for name, pipe in nlp.pipeline:
         for weight in weights_of(pipe.model) if hasattr(pipe, "model") else ():
-            rounded = weight.astype(np.float16).astype(weight.dtype)
+            with np.errstate(over="ignore"):
+                rounded = weight.astype(np.float16).astype(weight.dtype)
             if not np.isfinite(rounded).all():
                 raise ValueError(f"{name}: a weight of {np.abs(weight).max()} is too large")
             lost = max(lost, float(np.abs(rounded - weight).max(initial=0.0)))

@@ -13,55 +13,33 @@ PACKAGE = "package:"
 SPACY = ">=3.8.2,<3.9"
 """The versions that the plugin works with; spaCy would name its own and later ones."""
 
-SOURCES = [
-    {
-        "name": "UD_English-EWT 2.16",
-        "url": "https://github.com/UniversalDependencies/UD_English-EWT",
-        "license": "CC BY-SA 4.0",
-        "author": "Silveira, Dozat, de Marneffe, Bowman, Connor, Bauer, Manning",
-    },
-    {
-        "name": "PropBank release, English Web Treebank",
-        "url": "https://github.com/propbank/propbank-release",
-        "license": "CC BY-SA 4.0",
-        "author": "Pradhan, Bonn, Myers, Conger, O'Gorman, Gung, Wright-Bettner, Palmer",
-    },
-    {
-        "name": "Broad Twitter Corpus",
-        "url": "https://github.com/GateNLP/broad_twitter_corpus",
-        "license": "CC BY 4.0",
-        "author": "Derczynski, Bontcheva, Roberts",
-    },
-    {
-        "name": "WNUT 2017",
-        "url": "https://github.com/leondz/emerging_entities_17",
-        "license": "CC BY 4.0",
-        "author": "Derczynski, Nichols, van Erp, Limsopatham",
-    },
-    {
-        "name": "all-MiniLM-L6-v2",
-        "url": "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
-        "license": "Apache-2.0",
-        "author": "Wang, Wei, Dong, Bao, Yang, Zhou; Reimers, Gurevych",
-    },
-]
-
-DESCRIPTION = (
-    "English from the web: sentences, trees, tags, morphology, lemmas, entities (PER, LOC, ORG) "
-    "and semantic roles of PropBank, on four tuned layers of MiniLM."
-)
+NAMES = {
+    "UPOS": "pos_acc",
+    "XPOS": "tag_acc",
+    "FEATS": "morph_acc",
+    "Lemmas": "lemma_acc",
+    "UAS": "dep_uas",
+    "LAS": "dep_las",
+    "Sentences": "sents_f",
+    "Entities": "ents_f",
+    "Predicates": "predicates_f",
+    "Senses of predicates found": "senses_acc",
+    "Arguments": "roles_f",
+}
+"""Figures as evaluate.py and as spaCy calls them."""
 
 
-def describe(nlp: Language, name: str, release: str, metrics: Path | None) -> None:
-    """Fill in meta.json, and take the paths of the machine it was trained on out of config.cfg."""
-    nlp.meta |= {
+def describe(
+    nlp: Language, name: str, release: str, about: Path | None, metrics: Path | None
+) -> None:
+    """Fill in meta.json, and take the paths of the machine it was trained on out of config.cfg.
+
+    about: a meta.json with description, licence and sources; without, there are none.
+    """
+    nlp.meta |= (srsly.read_json(about) if about else {}) | {
         "name": name,
         "version": release,
-        "description": DESCRIPTION,
-        "author": "The spacy-biaffine developers",
-        "license": "CC BY-SA 4.0",
         "spacy_version": SPACY,
-        "sources": SOURCES,
         "requirements": requirements(nlp),
         "performance": performance(srsly.read_json(metrics)) if metrics else {},
     }
@@ -96,10 +74,9 @@ def encoders_in(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def performance(metrics: dict[str, Any]) -> dict[str, float]:
-    """The figures on gold tokens: "UD_English-EWT LAS" and so on."""
+    """The figures on gold tokens of the first treebank, by spaCy's names."""
+    treebank = next(found for found in metrics.values() if isinstance(found, dict))
+    found = treebank["gold tokens"]
     return {
-        f"{treebank} {name}": round(figure["value"], 4)
-        for treebank, found in metrics.items()
-        if isinstance(found, dict)
-        for name, figure in found["gold tokens"].items()
+        name: round(found[figure]["value"], 4) for figure, name in NAMES.items() if figure in found
     }

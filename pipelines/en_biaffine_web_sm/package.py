@@ -1,11 +1,14 @@
 """Make the wheel of a trained pipeline.
 
-python package.py training/model-best packages --metrics metrics.json --version 0.1.0
+python package.py training/model-best packages --about . --metrics metrics.json --version 0.1.0
 
 Weights are rounded to half precision, so that they compress to little more than half; they are
 used as they are then, in single precision. The wheel has to be smaller than 45 MB. It is installed
 in a folder of its own, and has to find in everyday.txt what the rounded pipeline finds, to the bit.
 Writes the wheel's SHA-256 and those predictions beside it.
+
+The folder --about holds meta.json with description, licence and sources, card.md and LICENSE.
+Without it the wheel states no licence; that of the treebank says what it can be.
 """
 
 import argparse
@@ -22,7 +25,7 @@ import srsly
 from half import round_weights
 from meta import describe
 
-HERE = Path(__file__).parent
+PREDICT = Path(__file__).with_name("predictions.py")
 LIMIT = 45_000_000
 
 
@@ -33,18 +36,21 @@ def main() -> None:
     parser.add_argument("pipeline", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--metrics", type=Path, help="what evaluate.py has written")
+    parser.add_argument("--about", type=Path, help="folder")
     parser.add_argument("--name", default="biaffine_web_sm", help="without the language")
     parser.add_argument("--version", required=True)
     args = parser.parse_args()
     nlp = spacy.load(args.pipeline)
     lost = round_weights(nlp)
     print(f"weights rounded to half precision, at most {lost:.1e} away")
-    describe(nlp, args.name, args.version, args.metrics)
+    about = args.about and args.about / "meta.json"
+    describe(nlp, args.name, args.version, about, args.metrics)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "pipeline")
         nlp.to_disk(folder)
-        shutil.copy(HERE / "card.md", folder / "README.md")
-        shutil.copy(HERE / "LICENSE", folder / "LICENSE")
+        if args.about:
+            shutil.copy(args.about / "card.md", folder / "README.md")
+            shutil.copy(args.about / "LICENSE", folder / "LICENSE")
         wheel = build(folder, Path(scratch), args.out)
         expected = report(folder, Path(scratch, "expected.json"))
         if report(f"{nlp.lang}_{args.name}", Path(scratch, "found.json"), wheel) != expected:
@@ -76,8 +82,7 @@ def report(name: object, out: Path, wheel: Path | None = None) -> str:
         target = ["--target", environment["PYTHONPATH"]]
         command = ["pip", "install", "--quiet", "--no-deps", "--no-index", *target, wheel]
         subprocess.run([sys.executable, "-m", *command], check=True)
-    command = [sys.executable, __file__.replace("package.py", "predictions.py"), name, out]
-    subprocess.run(list(map(str, command)), check=True, env=environment)
+    subprocess.run([sys.executable, PREDICT, str(name), out], check=True, env=environment)
     return out.read_text("utf-8")
 
 

@@ -6,12 +6,17 @@ import typer
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
+PIPELINE = "en_biaffine_web_sm"
+"""What is served where no other pipeline is named."""
+
 MAX_REQUESTS = 64
 """Requests at a time; others are told to come back later."""
 
 
 def serve(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder or name of a pipeline")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Folder or name of a pipeline")
+    ] = PIPELINE,
     port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port")] = 8000,
     host: Annotated[
         str, typer.Option("--host", help="Address; by default only this machine has access")
@@ -29,6 +34,7 @@ def serve(
     from functools import partial
 
     import spacy
+    from spacy.util import is_package
     from wasabi import msg
 
     try:
@@ -37,6 +43,13 @@ def serve(
         from ..serve.app import make_app
     except ImportError as error:
         msg.fail(f"{error}. The page needs: pip install 'spacy-biaffine[serve]'", exits=1)
+    if model == PIPELINE and not is_package(PIPELINE):
+        msg.fail(
+            f"{PIPELINE} is not installed",
+            "Install its wheel (docs/pipeline.md), or name another pipeline: "
+            "python -m spacy biaffine serve MODEL",
+            exits=1,
+        )
     try:
         app = make_app(partial(spacy.load, model), max_length=max_length)
     except (ValueError, OSError, ImportError) as error:

@@ -264,6 +264,23 @@ def test_command(monkeypatch, tmp_path):
     assert "no password" in call("serve", model, "--host", "0.0.0.0")[1]
 
 
+def test_command_without_arguments(monkeypatch):
+    import uvicorn
+
+    calls = []
+    monkeypatch.setattr(uvicorn, "run", lambda app, **options: calls.append(app))
+    monkeypatch.setattr("spacy.util.is_package", lambda name: False)
+    code, output = call("serve")
+    assert code == 1
+    assert "en_biaffine_web_sm is not installed" in output
+    loaded = []
+    monkeypatch.setattr("spacy.util.is_package", lambda name: True)
+    monkeypatch.setattr("spacy.load", lambda name: loaded.append(name) or spacy.blank("en"))
+    assert call("serve")[0] == 0
+    assert loaded == ["en_biaffine_web_sm"]
+    assert len(calls) == 1
+
+
 def test_command_without_a_model(tmp_path):
     code, output = call("serve", tmp_path / "none")
     assert code == 1

@@ -16,10 +16,10 @@ from typer.main import get_command
 
 from .pages import ROOT
 
-UNCHECKED = {".", "cd", "echo", "git", "mkdir", "mv", "pytest", "sphinx-build"}
+UNCHECKED = {".", "cd", "echo", "git", "hf", "mkdir", "mv", "pytest", "sphinx-build"}
 """Programs of others, whose arguments are taken on trust."""
 
-PYTHON_MODULES = {"build", "venv", "http.server"}
+PYTHON_MODULES = {"build", "venv", "http.server", "spacy_huggingface_hub"}
 
 PIP_OPTIONS = {"-c", "-e", "-q", "-U", "--no-deps", "--upgrade"}
 

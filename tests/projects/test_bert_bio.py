@@ -1,7 +1,10 @@
 """The plain labeller of roles that syntax_srl is compared with."""
 
 import sys
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -51,16 +54,13 @@ def test_it_learns(corpus, monkeypatch, capsys):
 
 def test_it_goes_on_where_it_was(corpus, monkeypatch):
     whole = torch.load(run(corpus, "whole", monkeypatch))
-    stop = StopIteration("the machine went down")
-
-    def stopping(*args: object, **others: object) -> object:
-        for number, batch in enumerate(batches(*args, **others)):  # type: ignore[arg-type]
-            if number == 12:
-                raise stop
-            yield batch
-
     batches = bert_bio.batches
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+
+    def stopping(*args: Any) -> Iterator[list[bert_bio.Task]]:
+        yield from islice(batches(*args), 12)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(bert_bio, "batches", stopping)
         run(corpus, "resumed", patch, "--save-every", "10")
     resumed = torch.load(run(corpus, "resumed", monkeypatch, "--save-every", "10"))

