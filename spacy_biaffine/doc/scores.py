@@ -2,6 +2,7 @@
 saved, copied, or sent to another process: span groups with plain data in their attrs."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
@@ -27,14 +28,16 @@ def set_token_scores(doc: Doc, **scores: Floats) -> None:
 def register_token_score(name: str) -> None:
     """Make `token._.NAME` read the score that `set_token_scores` has kept, or the distribution of
     `set_token_distribution`, a dict of probability by label; None without either."""
+    # Workers that are spawned get the getter by pickle: it can be no function of this one's.
+    Token.set_extension(name, getter=partial(token_score, name=name), force=True)
 
-    def get(token: Token) -> float | dict[str, float] | None:
-        doc = token.doc
-        scores = doc.spans[TOKEN_SCORES].attrs.get(name) if TOKEN_SCORES in doc.spans else None
-        # Tokens that were merged or split since have no scores that could be told apart.
-        return scores[token.i] if scores and len(scores) == len(doc) else None
 
-    Token.set_extension(name, getter=get, force=True)
+def token_score(token: Token, name: str) -> float | dict[str, float] | None:
+    """What is kept of a token under a name, see `register_token_score`."""
+    doc = token.doc
+    scores = doc.spans[TOKEN_SCORES].attrs.get(name) if TOKEN_SCORES in doc.spans else None
+    # Tokens that were merged or split since have no scores that could be told apart.
+    return scores[token.i] if scores and len(scores) == len(doc) else None
 
 
 def set_token_distribution(doc: Doc, name: str, labels: Sequence[str], probs: Floats) -> None:
@@ -56,21 +59,26 @@ def register_token_label(name: str) -> None:
             raise ValueError(f"token._.{name} is registered already, and can't be written.")
         return
 
-    def get(token: Token) -> str | None:
-        doc = token.doc
-        labels = doc.spans[TOKEN_LABELS].attrs.get(name) if TOKEN_LABELS in doc.spans else None
-        return labels[token.i] if labels and len(labels) == len(doc) else None
+    getter, setter = partial(token_label, name=name), partial(set_token_label, name=name)
+    Token.set_extension(name, getter=getter, setter=setter)
 
-    def put(token: Token, label: str | None) -> None:
-        doc = token.doc
-        if TOKEN_LABELS not in doc.spans:
-            doc.spans[TOKEN_LABELS] = SpanGroup(doc, name=TOKEN_LABELS)
-        attrs = doc.spans[TOKEN_LABELS].attrs
-        if len(attrs.get(name) or ()) != len(doc):
-            attrs[name] = [None] * len(doc)
-        attrs[name][token.i] = label
 
-    Token.set_extension(name, getter=get, setter=put)
+def token_label(token: Token, name: str) -> str | None:
+    """The label that is kept of a token under a name, see `register_token_label`."""
+    doc = token.doc
+    labels = doc.spans[TOKEN_LABELS].attrs.get(name) if TOKEN_LABELS in doc.spans else None
+    return labels[token.i] if labels and len(labels) == len(doc) else None
+
+
+def set_token_label(token: Token, label: str | None, name: str) -> None:
+    """Keep a token's label under a name."""
+    doc = token.doc
+    if TOKEN_LABELS not in doc.spans:
+        doc.spans[TOKEN_LABELS] = SpanGroup(doc, name=TOKEN_LABELS)
+    attrs = doc.spans[TOKEN_LABELS].attrs
+    if len(attrs.get(name) or ()) != len(doc):
+        attrs[name] = [None] * len(doc)
+    attrs[name][token.i] = label
 
 
 def entities_of(doc: Doc, spans_key: str | None) -> list[Span]:

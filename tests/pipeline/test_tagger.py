@@ -171,6 +171,7 @@ def test_extension_that_cannot_be_written():
     Token.set_extension("read_only", getter=lambda token: "X")
     with pytest.raises(ValueError, match=r"token\._\.read_only .* can't be written"):
         make("_.read_only")
+    Token.remove_extension("read_only")  # no spawned process could get the lambda
 
 
 @pytest.mark.parametrize(
