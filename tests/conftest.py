@@ -1,6 +1,7 @@
 """Fixtures for all tests."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,13 @@ torch.set_num_threads(1)
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No workers for single files: starting them takes longer than most files do."""
+    paths = [Path(argument.partition("::")[0]) for argument in config.args]
+    return 0 if all(path.suffix == ".py" for path in paths) else None
+
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
