@@ -31,7 +31,7 @@ subword_features = true"""
 
 
 class StructuredPipe(TrainablePipe):
-    """A trainable component with a fixed set of labels.
+    """A trainable component with a fixed set of labels, or with none.
 
     A component says what its labels are (`gold_labels`), how to learn from Examples
     (`update_model`), and how to read and write Docs (`predict`, `set_annotations`). Labels,
@@ -41,6 +41,9 @@ class StructuredPipe(TrainablePipe):
     architecture: ClassVar[str]
     """What its models are made by. Told to those who have kept the model of a component of spaCy's
     in their config."""
+
+    has_labels: ClassVar[bool] = True
+    """Whether it needs labels to have weights."""
 
     def __init__(self, vocab: Vocab, model: Model, name: str, *, scorer: Scorer | None) -> None:
         if not any(isinstance(shim, LazyShim) for node in model.walk() for shim in node.shims):
@@ -86,14 +89,14 @@ class StructuredPipe(TrainablePipe):
 
     def gold_labels(self, example: Example) -> dict[str, set[str]]:
         """What an Example adds to each list of `label_data`."""
-        raise NotImplementedError
+        return {}
 
     def update_model(self, examples: Sequence[Example]) -> float:
         """Run the model forth and back on Examples, and return the loss."""
         raise NotImplementedError
 
     def set_sizes(self) -> None:
-        """Tell the model how many labels there are."""
+        """Tell the model how many labels there are; its dimension nO is set once it has weights."""
         self.model.set_dim("nO", len(self.labels), force=True)
 
     def initialize(
@@ -118,7 +121,7 @@ class StructuredPipe(TrainablePipe):
             )
         else:
             self.cfg.update(labels)
-        if not self.labels:
+        if self.has_labels and not self.labels:
             raise ValueError(
                 f"[{self.name}] found no labels in the training examples. Does the corpus carry "
                 f"the annotation that this component learns? `python -m spacy debug data` shows "

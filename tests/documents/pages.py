@@ -13,7 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-OTHERS = [ROOT / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "assets/README.md")]
+OTHERS = [
+    ROOT / name
+    for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "assets/README.md")
+]
 """Pages whose links are checked and whose code is not."""
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
