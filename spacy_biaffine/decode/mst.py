@@ -67,11 +67,16 @@ def _are_trees(heads: Heads, words: NDArray[np.bool_], *, one_root: bool) -> NDA
     """Per sentence of a batch: every word reaches the root, and one by itself where asked for."""
     roots = ((heads == 0) & words).sum(axis=1)
     few = (roots == words.any(axis=1)) if one_root else np.ones_like(roots, dtype=bool)
-    # Pointer jumping: after k rounds each word points at its ancestor of distance 2^k.
     pointers = np.concatenate([np.zeros_like(heads[:, :1]), heads], axis=1)
+    return few & ~_ancestors(pointers).any(axis=1)
+
+
+def _ancestors(heads: Heads) -> Heads:
+    """(B, m) heads, 0 for the root itself -> ancestors so far up that only cycles have others than
+    the root. By pointer jumping: after k rounds each points at its ancestor of distance 2^k."""
     for _ in range(int(heads.shape[1]).bit_length()):
-        pointers = np.take_along_axis(pointers, pointers, axis=1)
-    return few & ~pointers.any(axis=1)
+        heads = np.take_along_axis(heads, heads, axis=1)
+    return heads
 
 
 def _decode_sentence(scores: Scores, *, one_root: bool) -> Heads:
@@ -79,12 +84,14 @@ def _decode_sentence(scores: Scores, *, one_root: bool) -> Heads:
     n = len(scores)
     weights = np.full((n + 1, n + 1), -np.inf)
     weights[1:] = _finite(scores)
-    if one_root:
-        # A tree with k roots uses k root arcs. Making each dearer than any gain that a second one
-        # could bring leaves exactly one (Stanojevic and Cohen 2021, "A Root of a Problem").
-        low, high = weights[1:].min(), weights[1:].max()
-        weights[1:, 0] -= n * (high - low) + 1.0
+    low, high = weights[1:].min(), weights[1:].max()
     np.fill_diagonal(weights, -np.inf)
+    heads = _arborescence(weights.copy())[1:]
+    if not one_root or (heads == 0).sum() == 1:
+        return heads
+    # A tree with k roots uses k root arcs. Making each dearer than any gain that a second one
+    # could bring leaves exactly one (Stanojevic and Cohen 2021, "A Root of a Problem").
+    weights[1:, 0] -= n * (high - low) + 1.0
     return _arborescence(weights)[1:]
 
 
@@ -104,13 +111,14 @@ def _arborescence(weights: NDArray[np.float64]) -> Heads:
     """Chu-Liu/Edmonds on a dense matrix, without recursion, in O(m^2) (Tarjan 1977).
 
     weights: (m, m) indexed [dependent, head], -inf on the diagonal; node 0 is the root. The
-    matrix is overwritten. Grows a path of best heads from each node; a path that bites itself is
-    a cycle, which is contracted into one of its nodes, and the path goes on from there.
+    matrix is overwritten. Nodes whose best heads lead to the root keep them. From each other node
+    a path of best heads grows; a path that bites itself is a cycle, which is contracted into one of
+    its nodes, and the path goes on from there.
     Returns heads (m,), with 0 at the root.
     """
-    heads = np.zeros(len(weights), dtype=np.int64)
-    settled = np.zeros(len(weights), dtype=bool)
-    settled[0] = True
+    heads = weights.argmax(axis=1)
+    heads[0] = 0
+    settled = _ancestors(heads[None])[0] == 0
     contracted: list[_Cycle] = []
     for node in range(1, len(weights)):
         if settled[node]:

@@ -26,6 +26,9 @@ from .optimizers import Adam
 MAX_AREA = 2**17
 """Largest padded area (sentences times words times words) of a batch of several sentences."""
 
+BATCH_COST = 128
+"""What one more batch costs, in words of padding that take as long."""
+
 ScoresT = TypeVar("ScoresT")
 Backprop = Callable[[list[tuple[Tensor, ...]]], list[Floats2d]]
 
@@ -239,13 +242,30 @@ def _no_backprop(d_scores: list[tuple[Tensor, ...]]) -> list[Floats2d]:
 
 
 def _by_area(cuts: list[Ints]) -> Iterator[Ints]:
-    """Sentences, longest first, in groups of bounded padded area: token numbers (B, n)."""
+    """Sentences, longest first, in groups of similar length: token numbers (B, n)."""
     order = sorted((cut for cut in cuts if len(cut)), key=len, reverse=True)
-    while order:
-        longest = len(order[0])
-        size = max(1, MAX_AREA // longest**2)
-        yield _padded_numbers(order[:size])
-        order = order[size:]
+    for begin, end in _groups(np.array([len(cut) for cut in order])):
+        size = max(1, MAX_AREA // len(order[begin]) ** 2)
+        for first in range(begin, end, size):
+            yield _padded_numbers(order[first : min(first + size, end)])
+
+
+def _groups(lengths: Ints) -> list[tuple[int, int]]:
+    """Falling lengths, cut where padding plus `BATCH_COST` words a group are fewest: the first of
+    each group, and the one after the last."""
+    longest, firsts = np.unique(-lengths, return_index=True)
+    ends = np.append(firsts[1:], len(lengths))
+    # least[i]: cost of the sentences from the i-th length on.
+    least, cut = np.zeros(len(longest) + 1), np.zeros(len(longest), dtype=np.int64)
+    for i in reversed(range(len(longest))):
+        costs = (ends[i:] - firsts[i]) * -longest[i] + least[i + 1 :]
+        cut[i] = i + int(costs.argmin())
+        least[i] = costs.min() + BATCH_COST
+    groups, at = [], 0
+    while at < len(longest):
+        groups.append((int(firsts[at]), int(ends[cut[at]])))
+        at = int(cut[at]) + 1
+    return groups
 
 
 def _padded_numbers(cuts: list[Ints]) -> Ints:

@@ -5,6 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from .dropout import Dropout
+
 
 class Projection(nn.Module):
     """ELU(W x + c) with dropout: one of the four views of a word (paper, Section 4.2)."""
@@ -12,7 +14,7 @@ class Projection(nn.Module):
     def __init__(self, width: int, size: int, *, xavier_normal: bool) -> None:
         super().__init__()
         self.linear = nn.Linear(width, size)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         _xavier(self.linear.weight, normal=xavier_normal)
         nn.init.zeros_(self.linear.bias)
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ..types import Ints
+from .dropout import Dropout
 from .recurrent import BiLSTMLayer, reversal
 
 UNKNOWN = 0
@@ -77,7 +78,7 @@ class CharWordEncoder(nn.Module):
         self.chars = _embedding(len(chars) + 1, char_size)
         self.lstm = BiLSTMLayer(char_size, char_hidden, layer_norm=False)
         self.static = nn.Linear(vectors, word_size, bias=False) if vectors else None
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
 
     def forward(self, batch: WordBatch) -> WordVectors:
         """One vector per token. In training, some rare words and characters become unknown."""

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from ..types import Floats, Ints, SentenceBatch
+from .dropout import Dropout
 from .recurrent import BiLSTM
 
 UNLIKELY = -4.0
@@ -124,7 +125,7 @@ class SpanPointer(nn.Module):
     ) -> None:
         super().__init__()
         self.max_span_length = max_span_length
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         self.lstm = BiLSTM(width, hidden, layers)
         pointer = EfficientGlobalPointer if efficient else GlobalPointer
         self.pointer = pointer(self.lstm.width, types, size)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .biaffine import ArcBiaffine, Projection, mask_arcs
+from .dropout import Dropout
 
 Likelihood = Callable[[Tensor], Tensor]
 """Arc scores (B, n, n + 1) to probabilities of arcs, of the same shape."""
@@ -36,7 +37,7 @@ class GraphAttention(nn.Module):
         self.receives = nn.Parameter(torch.empty(heads, size // heads))
         self.sends = nn.Parameter(torch.empty(heads, size // heads))
         self.own = nn.Linear(width, size)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         for weight in (self.linear.weight, self.own.weight, self.receives, self.sends):
             nn.init.xavier_uniform_(weight)
 

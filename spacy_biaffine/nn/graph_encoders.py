@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from ..types import SentenceBatch
+from .dropout import Dropout
 from .graph_transformer import SPREAD, GraphTransformer, Interactions
 
 
@@ -89,7 +90,7 @@ class GraphLayers(GraphNetwork):
         self.projection = nn.Linear(width, size)
         self.tags = TagVectors(tags, size) if tags else None
         self.norm = nn.LayerNorm(size)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         self.transformer = GraphTransformer(
             size, labels, layers=layers, heads=heads, hidden=4 * size, reads=reads
         )
@@ -139,7 +140,7 @@ class InputEmbeddings(nn.Module):
         self.positions = nn.Embedding(sizes.positions, sizes.embedding)
         self.kind = nn.Parameter(torch.zeros(sizes.embedding))
         self.norm = nn.LayerNorm(sizes.embedding, eps=sizes.norm_eps)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         self.projection = (
             nn.Linear(sizes.embedding, sizes.width)
             if sizes.embedding != sizes.width

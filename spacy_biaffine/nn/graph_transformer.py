@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from .dropout import Dropout
+
 SPREAD = 0.02
 """Standard deviation of relation embeddings at the start, as of all of BERT's."""
 
@@ -73,7 +75,7 @@ class GraphAttention(nn.Module):
         self.query = nn.Linear(width, width)
         self.key = nn.Linear(width, width)
         self.value = nn.Linear(width, width)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
 
     def forward(self, x: Tensor, mask: Tensor, arcs: Arcs, relations: "Relations") -> Tensor:
         """x (B, n, width), mask (B, n) -> (B, n, width)"""
@@ -175,7 +177,7 @@ class GraphTransformerLayer(nn.Module):
         self.feed_in = nn.Linear(width, hidden)
         self.feed_out = nn.Linear(hidden, width)
         self.feed_norm = nn.LayerNorm(width, eps=norm_eps)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Tensor, mask: Tensor, arcs: Arcs, relations: Relations) -> Tensor:

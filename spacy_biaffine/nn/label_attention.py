@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ..types import SentenceBatch
+from .dropout import Dropout
 from .recurrent import BiLSTMLayer, reversal
 
 MAX_WEIGHTS = 2**22
@@ -41,7 +42,7 @@ class LabelAttention(nn.Module):
         self.query = nn.Linear(size, size, bias=False)
         self.key = nn.Linear(size, size, bias=False)
         self.value = nn.Linear(size, size, bias=False)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
 
     def forward(self, words: Tensor, labels: Tensor) -> Tensor:
         """H^w (N, size), x^l (L, size) -> H^l (N, size)"""
@@ -82,7 +83,7 @@ class LabelAttentionNetwork(nn.Module):
         self.labels = nn.Parameter(torch.empty(labels, size).uniform_(-spread, spread))
         self.lstms = nn.ModuleList(BiLSTMLayer(w, hidden, layer_norm=False) for w in widths)
         self.attentions = nn.ModuleList(LabelAttention(size, heads) for _ in widths[1:])
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
 
     def forward(self, batch: SentenceBatch) -> LabelScores:
         """The scores of every label at every word."""

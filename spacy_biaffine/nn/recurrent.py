@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from .dropout import Dropout
+
 
 class BiLSTM(nn.Module):
     """N bidirectional LSTM layers, dropout after each, LayerNorm where asked for.
@@ -17,7 +19,7 @@ class BiLSTM(nn.Module):
         self.layers = nn.ModuleList(
             BiLSTMLayer(w, hidden, layer_norm=layer_norm) for w in widths[:layers]
         )
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """x (B, n, width), lengths (B,) -> (B, n, self.width); what stands at padding is void."""
@@ -70,7 +72,7 @@ class TagEmbedding(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(tags + 1, size, padding_idx=0)
         self.bias = nn.Parameter(torch.zeros(size))
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         nn.init.xavier_uniform_(self.embedding.weight)
         with torch.no_grad():
             self.embedding.weight[0].zero_()

@@ -15,6 +15,7 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 from ..types import Floats, Ints, SentenceBatch
+from .dropout import Dropout
 
 Decoder = Callable[[Ints, Ints, NDArray[np.floating]], NDArray[np.bool_]]
 """Starts (P, m), ends (P, m) and scores (P, m) of candidates to those that are chosen, (P, m)."""
@@ -167,7 +168,7 @@ class RoleLabeller(nn.Module):
         super().__init__()
         self.pruning = pruning
         self.longest = min(longest, pruning.max_span_length or longest)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         self.predicate = _two_layers(width, role_size, 1)
         self.sense = _two_layers(width, role_size, senses) if senses else None
         self.span = SpanScorer(width, role_size)
@@ -348,5 +349,5 @@ def _at(x: Tensor, places: Tensor) -> Tensor:
 
 def _two_layers(width: int, hidden: int, outputs: int) -> nn.Sequential:
     return nn.Sequential(
-        nn.Linear(width, hidden), nn.ReLU(), nn.Dropout(0.0), nn.Linear(hidden, outputs)
+        nn.Linear(width, hidden), nn.ReLU(), Dropout(0.0), nn.Linear(hidden, outputs)
     )

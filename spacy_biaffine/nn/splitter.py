@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ..types import Floats, SentenceBatch
+from .dropout import Dropout
 
 
 class StartScores(NamedTuple):
@@ -27,7 +28,7 @@ class SentenceSplitter(nn.Module):
         super().__init__()
         self.input = nn.Linear(width, hidden)
         self.layers = nn.ModuleList(_Neighbours(hidden, distance) for distance in self.distances)
-        self.dropout = nn.Dropout(0.0)
+        self.dropout = Dropout(0.0)
         self.output = nn.Linear(hidden, 1)
 
     def forward(self, batch: SentenceBatch) -> StartScores:
@@ -48,10 +49,17 @@ class _Neighbours(nn.Module):
 
     def __init__(self, hidden: int, distance: int) -> None:
         super().__init__()
+        self.distance = distance
         self.norm = nn.LayerNorm(hidden)
         self.convolution = nn.Conv1d(hidden, hidden, 3, padding=distance, dilation=distance)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """x (B, n, hidden), mask (B, n) -> (B, n, hidden). Padding is as nothing beyond the end."""
-        x = self.norm(x) * mask.unsqueeze(-1)
-        return nn.functional.gelu(self.convolution(x.transpose(1, 2)).transpose(1, 2))
+        # One product with the neighbours side by side: faster than a convolution on a CPU, which
+        # prepares one anew for each length.
+        apart = self.distance
+        x = nn.functional.pad(self.norm(x) * mask.unsqueeze(-1), (0, 0, apart, apart))
+        n = mask.shape[1]
+        seen = torch.cat([x[:, :n], x[:, apart : n + apart], x[:, 2 * apart :]], dim=-1)
+        weight = self.convolution.weight.permute(0, 2, 1).flatten(1)
+        return nn.functional.gelu(nn.functional.linear(seen, weight, self.convolution.bias))

@@ -1,11 +1,14 @@
 """The bridge between Thinc and PyTorch."""
 
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 import srsly
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 from torch import Tensor, nn
 
@@ -135,6 +138,27 @@ def test_areas_are_bounded(monkeypatch):
         assert (lengths > 0).all()
         assert (np.diff(lengths) <= 0).all()
         assert lengths[0] == group.shape[1]
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=9), st.integers(1, 40))
+def test_groups_have_the_least_padding(lengths, cost):
+    """Of all ways to cut falling lengths into groups."""
+    falling = sorted(lengths, reverse=True)
+
+    def costs(ends: tuple[int, ...]) -> int:
+        edges = pairwise((0, *ends, len(falling)))
+        return sum((end - begin) * falling[begin] + cost for begin, end in edges)
+
+    best = min(
+        costs(ends)
+        for many in range(len(falling))
+        for ends in combinations(range(1, len(falling)), many)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bridge, "BATCH_COST", cost)
+        groups = bridge._groups(np.array(falling))
+    assert [begin for begin, _ in groups[1:]] == [end for _, end in groups[:-1]]
+    assert costs(tuple(end for _, end in groups[:-1])) == best
 
 
 def test_batches_are_padded_and_masked():
