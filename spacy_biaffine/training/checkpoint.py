@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from spacy.language import Language
+from spacy.pipeline.edit_tree_lemmatizer import EditTreeLemmatizer
 from spacy.util import load_model
 
 from ..models.optimizer_state import ResumableOptimizer
@@ -64,7 +65,12 @@ def find_checkpoint(output: Path) -> Path | None:
 
 def load_pipeline(checkpoint: Path) -> Language:
     """The pipeline of a checkpoint, to be trained further."""
-    return load_model(checkpoint / "model")
+    nlp = load_model(checkpoint / "model")
+    for _, pipe in nlp.components:
+        if isinstance(pipe, EditTreeLemmatizer):
+            # spaCy does not load it: each gold lemma would count as the first label.
+            pipe.tree2label = {tree: label for label, tree in enumerate(pipe.cfg["labels"])}
+    return nlp
 
 
 def load_progress(checkpoint: Path, nlp: Language, optimizer: ResumableOptimizer) -> Progress:

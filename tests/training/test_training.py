@@ -15,7 +15,7 @@ from spacy_biaffine.training.checkpoint import find_checkpoint
 CONFIG = """
 [nlp]
 lang = "en"
-pipeline = ["tok2vec","norm_biaffine_parser","label_attention_tagger"]
+pipeline = ["tok2vec","norm_biaffine_parser","label_attention_tagger","trainable_lemmatizer"]
 
 [components]
 
@@ -61,6 +61,18 @@ heads = 1
 width = 32
 upstream = "tok2vec"
 
+[components.trainable_lemmatizer]
+factory = "trainable_lemmatizer"
+min_tree_freq = 1
+
+[components.trainable_lemmatizer.model]
+@architectures = "spacy.Tagger.v2"
+
+[components.trainable_lemmatizer.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = 32
+upstream = "tok2vec"
+
 [corpora]
 
 [corpora.train]
@@ -100,7 +112,11 @@ discard_oversize = false
 
 @pytest.fixture()
 def config(tmp_path):
-    write_docbin(gold_docs(spacy.blank("en").vocab), tmp_path / "gold.spacy")
+    docs = gold_docs(spacy.blank("en").vocab)
+    for doc in docs:
+        for token in doc:
+            token.lemma_ = token.text.removesuffix("s")
+    write_docbin(docs, tmp_path / "gold.spacy")
     text = CONFIG.replace("FOLDER", tmp_path.as_posix())
     return Config().from_str(text, interpolate=False)
 
