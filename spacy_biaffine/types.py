@@ -6,18 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc
-from thinc.api import Model
-from thinc.types import Floats2d
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # decode and nn are used without spaCy and Thinc, decode without torch
+    from spacy.tokens import Doc
+    from thinc.types import Floats2d
     from torch import Tensor
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-
-DocEncoder = Model[list[Doc], list[Floats2d]]
-"""One vector per token: any tok2vec layer."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class Sentences:
     features: further inputs by name, one integer per token, or (tokens, k), counted like the cuts.
     """
 
-    vectors: list[Floats2d]
+    vectors: "list[Floats2d]"
     cuts: list[Ints]
     features: Mapping[str, Ints]
 
@@ -60,7 +56,7 @@ class ParserInput:
     features: "tag", and in training "head" (see `gold.TreeTargets`), one integer per token.
     """
 
-    docs: list[Doc]
+    docs: "list[Doc]"
     cuts: list[Ints] | None
     features: Mapping[str, Ints]
 
@@ -99,7 +95,7 @@ class SpanInput:
     docs: the Docs. windows: words that are read together (as `Sentences.cuts`); they may overlap.
     """
 
-    docs: list[Doc]
+    docs: "list[Doc]"
     windows: list[Ints]
 
 
@@ -146,7 +142,7 @@ class GraphInput:
     the model reads tags, and in training "heads" (see `gold_graphs.GraphTargets`).
     """
 
-    docs: list[Doc]
+    docs: "list[Doc]"
     cuts: list[Ints]
     features: Mapping[str, Ints]
 
@@ -176,7 +172,7 @@ class RoleInput:
     said in `nn.roles.RoleLabeller`.
     """
 
-    docs: list[Doc]
+    docs: "list[Doc]"
     cuts: list[Ints]
     features: Mapping[str, Ints]
 

@@ -1,6 +1,8 @@
 """The rooms of the package: what imports what."""
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,3 +24,19 @@ def test_a_circle_is_found() -> None:
     found = {("nn", "models"): ["nn/x"], ("models", "nn"): ["models/y"]}
     with pytest.raises(ValueError, match="circle among models, nn"):
         FLOORS["floors"](found)
+
+
+@pytest.mark.parametrize(
+    ("room", "absent"), [("decode", ["torch", "spacy", "thinc"]), ("nn", ["spacy", "thinc"])]
+)
+def test_a_room_loads_nothing_foreign(room: str, absent: list[str]) -> None:
+    """Not by what it imports either."""
+    names = [".".join(parts) for parts, _ in FLOORS["modules"]() if parts[0] == room]
+    code = f"""
+import importlib, sys
+for name in {names}:
+    importlib.import_module("spacy_biaffine." + name.removesuffix(".__init__"))
+print([name for name in {absent} if name in sys.modules])
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "[]\n", run.stderr

@@ -18,12 +18,12 @@ from torch import Tensor, nn
 from torchcrf import CRF
 
 from spacy_biaffine.models.tagger_model import network_of, tagger_model
-from spacy_biaffine.models.torch_layer import Scored, torch_layer
+from spacy_biaffine.models.torch_layer import DocEncoder, Scored, torch_layer
 from spacy_biaffine.nn.label_attention import LabelScores
 from spacy_biaffine.nn.losses import count_known, on_device, targets_at, with_gradient
 from spacy_biaffine.nn.recurrent import BiLSTM
 from spacy_biaffine.pipeline.tagger import LabelAttentionTagger
-from spacy_biaffine.types import DocEncoder, Ints, SentenceBatch
+from spacy_biaffine.types import Ints, SentenceBatch
 
 
 class BiLSTMSoftmax(nn.Module):

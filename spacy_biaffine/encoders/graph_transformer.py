@@ -13,10 +13,10 @@ from thinc.types import Floats2d
 
 from ..doc.segments import sentence_parts, sentences_of
 from ..models.config_attr import ConfigInt
-from ..models.torch_layer import Scored, build_module, module_of, torch_layer
+from ..models.torch_layer import DocEncoder, Scored, build_module, module_of, torch_layer
 from ..nn.graph_encoders import BertSizes, GraphBert, GraphLayers, NodeStates
 from ..nn.graph_transformer import Interactions
-from ..types import DocEncoder, Ints, Sentences
+from ..types import Ints, Sentences
 from .bert_weights import bert_sizes, copy_weights
 from .frozen_encoder import FrozenEncoder, read_tokenizer, special_tokens
 from .tree_pieces import PieceReading, PieceTree, WordTree, piece_trees

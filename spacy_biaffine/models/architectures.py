@@ -9,11 +9,10 @@ from ..nn.global_pointer import SpanPointer
 from ..nn.label_attention import LabelAttentionNetwork
 from ..nn.parser import BiaffineParser
 from ..nn.splitter import SentenceSplitter
-from ..types import DocEncoder
 from .parser_model import parser_model
 from .span_model import span_model
 from .tagger_model import tagger_model
-from .torch_layer import torch_layer
+from .torch_layer import DocEncoder, torch_layer
 
 
 def NormBiaffineParser(  # noqa: N802 (spaCy names architectures like classes)

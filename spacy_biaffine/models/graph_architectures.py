@@ -5,10 +5,9 @@ from functools import partial
 from thinc.api import Model
 
 from ..nn.graph_parser import BiaffineGraphParser
-from ..types import DocEncoder
 from .arc_heads import ArcHead
 from .graph_model import graph_model
-from .torch_layer import torch_layer
+from .torch_layer import DocEncoder, torch_layer
 
 
 def NormBiaffineGraphParser(  # noqa: N802 (spaCy names architectures like classes)

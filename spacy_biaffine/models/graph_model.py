@@ -8,10 +8,10 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..nn.graph_parser import GraphArcs
-from ..types import DocEncoder, GraphInput, ParsedGraph
+from ..types import GraphInput, ParsedGraph
 from .arc_heads import ArcHead
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module, initialized_width, score_sentences
+from .torch_layer import DocEncoder, Scored, build_module, initialized_width, score_sentences
 
 Gradients = list[tuple[Any, ...]]
 

@@ -14,9 +14,9 @@ from ..decode.sentences import cut_at_scores, cut_overlong
 from ..doc.segments import cut_at_starts, starts_of, words_of
 from ..nn.parser import Arcs, ArcScores
 from ..nn.splitter import StartScores
-from ..types import DocEncoder, Ints, Parse, ParserInput, Sentences
+from ..types import Ints, Parse, ParserInput, Sentences
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module, initialized_width
+from .torch_layer import DocEncoder, Scored, build_module, initialized_width
 
 Gradients = list[tuple[Any, ...]]
 

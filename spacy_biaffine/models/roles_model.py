@@ -10,9 +10,16 @@ from thinc.api import Model
 
 from ..decode.roles import choose_arguments
 from ..nn.roles import FoundRoles, Pruning, RoleLabeller
-from ..types import DocEncoder, FoundFrame, RoleInput
+from ..types import FoundFrame, RoleInput
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module, initialized_width, score_sentences, torch_layer
+from .torch_layer import (
+    DocEncoder,
+    Scored,
+    build_module,
+    initialized_width,
+    score_sentences,
+    torch_layer,
+)
 
 Gradients = list[tuple[Any, ...]]
 

@@ -8,9 +8,9 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..nn.global_pointer import FoundSpans
-from ..types import DocEncoder, Floats, Ints, LabelledSpans, SpanInput
+from ..types import Floats, Ints, LabelledSpans, SpanInput
 from .config_attr import ConfigInt
-from .torch_layer import Scored, build_module, initialized_width, score_sentences
+from .torch_layer import DocEncoder, Scored, build_module, initialized_width, score_sentences
 
 Gradients = list[tuple[Any, ...]]
 

@@ -10,8 +10,8 @@ from thinc.api import Model, xp2torch
 
 from ..doc.segments import sentences_of
 from ..nn.label_attention import LabelAttentionNetwork, LabelScores
-from ..types import DocEncoder, Floats, SentenceBatch, Tags
-from .torch_layer import Scored, build_module, initialized_width, score_sentences
+from ..types import Floats, SentenceBatch, Tags
+from .torch_layer import DocEncoder, Scored, build_module, initialized_width, score_sentences
 
 Gradients = list[tuple[Any, ...]]
 

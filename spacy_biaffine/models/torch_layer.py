@@ -19,9 +19,12 @@ from thinc.shims import PyTorchGradScaler, PyTorchShim
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..types import DocEncoder, Ints, SentenceBatch, Sentences
+from ..types import Ints, SentenceBatch, Sentences
 from . import torch_forks  # noqa: F401 (nlp.pipe with several processes)
 from .optimizers import Adam
+
+DocEncoder = Model[list[Doc], list[Floats2d]]
+"""One vector per token: any tok2vec layer."""
 
 MAX_AREA = 2**17
 """Largest padded area (sentences times words times words) of a batch of several sentences."""

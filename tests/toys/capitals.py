@@ -14,6 +14,7 @@ from thinc.api import Config, Model
 from spacy_biaffine.doc.segments import sentences_of
 from spacy_biaffine.gold.alignment import partners
 from spacy_biaffine.models.torch_layer import (
+    DocEncoder,
     Scored,
     build_module,
     initialized_width,
@@ -28,7 +29,7 @@ from spacy_biaffine.nn.losses import (
     with_gradient,
 )
 from spacy_biaffine.pipeline.base import SMALL_ENCODER, StructuredPipe
-from spacy_biaffine.types import DocEncoder, Ints, SentenceBatch
+from spacy_biaffine.types import Ints, SentenceBatch
 
 Token.set_extension("capital", default=None, force=True)
 
