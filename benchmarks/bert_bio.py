@@ -87,6 +87,25 @@ def starts(owners: list[int | None], place: int, word: int | None) -> bool:
 
 
 def main() -> None:
+    args = arguments()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+    docs = read(args.corpus, "train", Vocab())
+    tasks = [task for doc in docs for task in gold_tasks(doc)]
+    labels = sorted({tag for task in tasks for tag in task.tags})
+    labeller = Labeller(args.encoder, args.layers, labels)
+    train(labeller, tasks, args)
+    nlp = spacy.load(args.predicates) if args.predicates else None
+    for part in ("dev", "test"):
+        golds = list(read(args.corpus, part, nlp.vocab if nlp else Vocab()))[: args.docs]
+        docs = [give(gold, [] if nlp else ["predicates"]) for gold in golds]
+        docs = list(nlp.pipe(docs)) if nlp else docs
+        label(labeller, docs)
+        scores = score_roles([Example(*pair) for pair in zip(docs, golds, strict=True)])
+        print(part, {name: scores[f"roles_{name}"] for name in "prf"}, scores["predicates_f"])
+
+
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -102,23 +121,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--predicates", help="a pipeline that finds the predicates")
     parser.add_argument("--docs", type=int, help="most sentences of dev and of test")
-    args = parser.parse_args()
-    torch.set_num_threads(args.threads)
-    torch.manual_seed(args.seed)
-    vocab = Vocab()
-    tasks = [task for doc in read(args.corpus, "train", vocab) for task in gold_tasks(doc)]
-    labels = sorted({tag for task in tasks for tag in task.tags})
-    labeller = Labeller(args.encoder, args.layers, labels)
-    train(labeller, tasks, args)
-    nlp = spacy.load(args.predicates) if args.predicates else None
-    for part in ("dev", "test"):
-        golds = list(read(args.corpus, part, nlp.vocab if nlp else vocab))[: args.docs]
-        docs = [give(gold, ["predicates"]) for gold in golds]
-        if nlp:
-            docs = list(nlp.pipe(give(gold, []) for gold in golds))
-        label(labeller, docs)
-        scores = score_roles([Example(*pair) for pair in zip(docs, golds, strict=True)])
-        print(part, {name: scores[f"roles_{name}"] for name in "prf"}, scores["predicates_f"])
+    return parser.parse_args()
 
 
 def read(corpus: Path, part: str, vocab: Vocab) -> Iterator[Doc]:

@@ -30,16 +30,7 @@ LIMIT = 45_000_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("pipeline", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--metrics", type=Path, help="what evaluate.py has written")
-    parser.add_argument("--about", type=Path, help="folder")
-    parser.add_argument("--name", default="biaffine_web_sm", help="without the language")
-    parser.add_argument("--version", required=True)
-    args = parser.parse_args()
+    args = arguments()
     nlp = spacy.load(args.pipeline)
     lost = round_weights(nlp)
     print(f"weights rounded to half precision, at most {lost:.1e} away")
@@ -51,28 +42,43 @@ def main() -> None:
         if args.about:
             shutil.copy(args.about / "card.md", folder / "README.md")
             shutil.copy(args.about / "LICENSE", folder / "LICENSE")
-        wheel = build(folder, Path(scratch), args.out)
+        built = build(folder, Path(scratch, "packages"))
         expected = report(folder, Path(scratch, "expected.json"))
-        if report(f"{nlp.lang}_{args.name}", Path(scratch, "found.json"), wheel) != expected:
-            raise SystemExit(f"{wheel} finds something else than the pipeline that it was made of")
+        if report(f"{nlp.lang}_{args.name}", Path(scratch, "found.json"), built) != expected:
+            raise SystemExit(f"{built.name} finds something else than the pipeline in it")
+        args.out.mkdir(parents=True, exist_ok=True)
+        wheel = Path(shutil.copy(built, args.out))
     srsly.write_json(wheel.with_suffix(".json"), srsly.json_loads(expected))
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     wheel.with_suffix(".whl.sha256").write_text(f"{digest}  {wheel.name}\n", "utf-8")
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, SHA-256 {digest}")
 
 
-def build(folder: Path, scratch: Path, out: Path) -> Path:
-    """Run `spacy package`. Raises SystemExit where the wheel is too large."""
-    packages = scratch / "packages"
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("pipeline", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--metrics", type=Path, help="what evaluate.py has written")
+    parser.add_argument("--about", type=Path, help="folder")
+    parser.add_argument("--name", default="biaffine_web_sm", help="without the language")
+    parser.add_argument("--version", required=True)
+    return parser.parse_args()
+
+
+def build(folder: Path, packages: Path) -> Path:
+    """Run `spacy package`. Raises SystemExit where it fails, or where the wheel is too large."""
     packages.mkdir()
-    command = ["package", folder, packages, "--build", "wheel"]
-    subprocess.run([sys.executable, "-m", "spacy", *command], check=True)
+    command = [sys.executable, "-m", "spacy", "package", folder, packages, "--build", "wheel"]
+    packed = subprocess.run(command, capture_output=True, text=True)
+    if packed.returncode:
+        raise SystemExit(f"spacy package failed:\n{packed.stdout}{packed.stderr}")
     (built,) = packages.glob("*/dist/*.whl")
     size = built.stat().st_size
     if size > LIMIT:
         raise SystemExit(f"{built.name} has {size:,} bytes, more than {LIMIT:,}")
-    out.mkdir(parents=True, exist_ok=True)
-    return Path(shutil.copy(built, out))
+    return built
 
 
 def report(name: object, out: Path, wheel: Path | None = None) -> str:
