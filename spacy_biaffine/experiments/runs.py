@@ -10,7 +10,7 @@ from .drive import value_at
 from .grid import Grid, GridError, Label
 from .results import Line
 
-KEYS = ("output", "rows", "columns", "better", "seeds", "beside", "paper")
+KEYS = ("title", "output", "rows", "columns", "better", "seeds", "beside", "paper")
 REQUIRED = ("output", "rows", "columns", "better", "seeds")
 PAPER_KEYS = ("metric", "source", "encoder", "data", "scores")
 
@@ -143,6 +143,17 @@ class Runs:
                 better.append(value_at(ours[seed], metric))
                 worse.append(value_at(theirs[seed], metric))
         return better, worse
+
+    def on_same_code(self, table: Setting, rows: Sequence[Setting], other: Label) -> bool:
+        """Whether both runs of each pair are of one version of this package's source."""
+        for row in rows:
+            ours = self.by_seed(table, row, self.layout.better)
+            theirs = self.by_seed(table, row, other)
+            for seed in ours.keys() & theirs.keys():
+                sources = {line["versions"].get("source") for line in (ours[seed], theirs[seed])}
+                if len(sources) > 1:
+                    return False
+        return True
 
 
 def name_of(axes: Sequence[str], setting: Setting) -> str:

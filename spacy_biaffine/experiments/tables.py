@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from .drive import value_at
 from .grid import Label
 from .runs import Paper, Runs, Setting, mean_and_deviation, name_of, watched
-from .statistics import Comparison, compare, is_too_few, smallest_p
+from .statistics import Comparison, compare, is_too_few
 
 NONE = "–"
 
@@ -35,15 +35,34 @@ def spread(values: Sequence[float]) -> str:
 
 
 def score_table(runs: Runs, metric: str, table: Setting, papers: Sequence[Paper]) -> str:
-    """Rows by columns, the better mean in bold, and papers' numbers beside ours."""
+    """Rows by columns, the better mean in bold, and papers' numbers beside ours, with ours less
+    theirs."""
     columns = [str(column) for column in runs.columns]
-    theirs = [f"{column} (paper {i})" for i, _ in enumerate(papers, 1) for column in columns]
+    theirs = [
+        name
+        for i, _ in enumerate(papers, 1)
+        for column in columns
+        for name in (f"{column} (paper {i})", "ours less paper")
+    ]
     rows = []
     for row in runs.rows:
         values = [runs.values(metric, table, row, column) for column in runs.columns]
-        given = [_printed(p, row, column) for p in papers for column in runs.columns]
+        given = [
+            cell
+            for paper in papers
+            for column, ours in zip(runs.columns, values, strict=True)
+            for cell in _beside_paper(_printed(paper, row, column), ours)
+        ]
         rows.append([_row_name(row), *_best_in_bold(values), *given])
     return markdown([", ".join(runs.layout.rows), *columns, *theirs], rows)
+
+
+def _beside_paper(printed: str, ours: Sequence[float]) -> tuple[str, str]:
+    """What a paper prints, and our mean less that."""
+    if printed == NONE or not ours:
+        return printed, NONE
+    theirs = float(printed.partition("±")[0])
+    return printed, f"{mean_and_deviation(ours)[0] - theirs:+.3f}"
 
 
 def _row_name(row: Setting) -> str:
@@ -71,35 +90,49 @@ def test_table(runs: Runs, metric: str, table: Setting) -> str:
     """
     others = runs.layout.others
     names = ["above"] if len(others) > 1 else []
-    rows = []
-    pairs = []
+    rows: list[list[str]] = []
+    results: list[Comparison] = []
+    mixed = False
     groups = [(_row_name(row), [row]) for row in runs.rows]
     if len(groups) > 1:
         groups.append(("all", runs.rows))
     for (name, settings), other in product(groups, others):
         x, y = runs.pairs(metric, table, settings, other)
         if x:
-            result = compare(x, y)
-            pairs.append(result.pairs)
-            rows.append([name, *(str(other) for _ in names), *_comparison(result)])
+            results.append(compare(x, y))
+            has_mixed = not runs.on_same_code(table, settings, other)
+            mixed |= has_mixed
+            won, *others_of_it = _comparison(results[-1])
+            won += " †" * has_mixed
+            rows.append([name, *(str(other) for _ in names), won, *others_of_it])
     if not rows:
         return ""
     tested = ["pairs won", "mean difference", "p", "effect r"]
+    if all(is_too_few(result.pairs) for result in results):
+        tested = tested[:2]
+        rows = [row[:-2] for row in rows]
     header = [", ".join(runs.layout.rows), *names, *tested]
-    return "\n\n".join([markdown(header, rows), *_too_few(pairs)])
+    return "\n\n".join([markdown(header, rows), *_notes(results, len(groups) > 1, mixed)])
 
 
 def _comparison(result: Comparison) -> list[str]:
-    p = NONE if result.p is None else f"{result.p:.3g}"
-    effect = NONE if result.effect is None else f"{result.effect:.2f}"
+    """Pairs won, mean difference, p and r; the last two only of enough pairs."""
+    few = is_too_few(result.pairs)
+    p = NONE if few or result.p is None else f"{result.p:.3g}"
+    effect = NONE if few or result.effect is None else f"{result.effect:.2f}"
     return [f"{result.wins} of {result.pairs}", f"{result.difference:+.4f}", p, effect]
 
 
-def _too_few(pairs: Sequence[int]) -> list[str]:
-    few = sorted({n for n in pairs if is_too_few(n)})
-    limits = "; ".join(f"{n}: {smallest_p(n):.3g}" for n in few)
-    note = f"Too few pairs to be significant, whatever the scores (pairs: least p): {limits}."
-    return [note] if few else []
+def _notes(results: Sequence[Comparison], has_all: bool, mixed: bool) -> list[str]:
+    """What a reader must know of a table of tests."""
+    notes = []
+    if any(is_too_few(result.pairs) for result in results):
+        notes.append("No p and no r of fewer than five pairs: they can't be significant.")
+    if has_all:
+        notes.append("The row 'all' takes settings of one seed as independent, which they are not.")
+    if mixed:
+        notes.append("† Pairs whose runs are of different versions of this package's code.")
+    return [" ".join(notes)] if notes else []
 
 
 def beside_table(runs: Runs, table: Setting) -> str:
