@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -16,54 +17,44 @@ from spacy.training import Example
 
 from ...doc.given import check_given, give
 from ..common.docbin import read_docbin
+from ..common.lines import Skipped
 from ..common.sentences import sentence_docs
 from ..conllu.api import ReadReport, read_conllu
 
+Reader = Callable[[Language], Iterator[Example]]
+"""What training calls with a pipeline."""
 
-class ConlluCorpus:
+
+def ConlluCorpus(  # noqa: N802 (spaCy names registered functions like classes)
+    path: Path,
+    n_sents: int = 1,
+    by_doc: bool = False,
+    merge_mwt: bool = False,
+    skip_bad: bool = False,
+    given: Sequence[str] = (),
+    limit: int = 0,
+) -> Reader:
     """Examples straight from a CoNLL-U file, or from all ``*.conllu`` files of a folder.
 
     n_sents, by_doc, merge_mwt, skip_bad: as in `read_conllu`.
     given: as in `doc.given`. limit: at most so many examples, 0 for all.
+    Raises ConlluError, with file and line.
     """
+    check_given(given)
+    options: dict[str, Any] = {
+        "n_sents": n_sents,
+        "by_doc": by_doc,
+        "merge_mwt": merge_mwt,
+        "skip_bad": skip_bad,
+    }
 
-    def __init__(
-        self,
-        path: Path,
-        n_sents: int = 1,
-        by_doc: bool = False,
-        merge_mwt: bool = False,
-        skip_bad: bool = False,
-        given: Sequence[str] = (),
-        limit: int = 0,
-    ) -> None:
-        check_given(given)
-        self.path = Path(path)
-        self.n_sents = n_sents
-        self.by_doc = by_doc
-        self.merge_mwt = merge_mwt
-        self.skip_bad = skip_bad
-        self.given = list(given)
-        self.limit = limit
-
-    def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Examples with gold tokens. Raises ConlluError, with file and line."""
-        return examples_of(self._docs(nlp), self.given, self.limit)
-
-    def _docs(self, nlp: Language) -> Iterator[Doc]:
-        for file in _conllu_files(self.path):
+    def docs(nlp: Language) -> Iterator[Doc]:
+        for file in _conllu_files(Path(path)):
             report = ReadReport()
-            yield from read_conllu(
-                file,
-                nlp.vocab,
-                n_sents=self.n_sents,
-                by_doc=self.by_doc,
-                merge_mwt=self.merge_mwt,
-                skip_bad=self.skip_bad,
-                report=report,
-            )
-            if report.skipped:
-                warnings.warn(f"{file}: sentences skipped: {dict(report.skipped)}", stacklevel=2)
+            yield from read_conllu(file, nlp.vocab, **options, report=report)
+            warn_of_skipped(file, report, "sentences skipped")
+
+    return lambda nlp: examples_of(docs(nlp), given, limit)
 
 
 class GivenCorpus:
@@ -111,7 +102,7 @@ class GivenCorpus:
 
 def ParsedCorpus(  # noqa: N802 (spaCy names registered functions like classes)
     path: Path, parsed: Path, given: Sequence[str]
-) -> Callable[[Language], Iterator[Example]]:
+) -> Reader:
     """A reader of examples whose given layers are predictions, as a pipeline in use has them.
 
     path: gold Docs, a .spacy file or a folder. parsed: the same Docs in the same order, with the
@@ -138,10 +129,16 @@ def _words(doc: Doc) -> list[str]:
     return [token.text for token in doc]
 
 
-def examples_of(docs: Iterable[Doc], given: list[str], limit: int) -> Iterator[Example]:
+def examples_of(docs: Iterable[Doc], given: Sequence[str], limit: int) -> Iterator[Example]:
     """An Example for each Doc that has tokens, at most limit, 0 for all."""
     examples = (Example(give(doc, given), doc) for doc in docs if len(doc))
     return islice(examples, limit) if limit else examples
+
+
+def warn_of_skipped(file: Path, report: Skipped, what: str = "left out") -> None:
+    """One warning that counts what was left out, if anything was."""
+    if report.skipped:
+        warnings.warn(f"{file}: {what}: {dict(report.skipped)}", stacklevel=3)
 
 
 def _conllu_files(path: Path) -> list[Path]:
