@@ -8,7 +8,7 @@ from typing import BinaryIO, Protocol
 from spacy.tokens import Doc, DocBin
 
 from ..formats.form import Form
-from ..formats.forms import WRITTEN, form_named, form_to_write
+from ..formats.forms import LAYERS_JSON, WRITTEN, form_named, form_to_write
 from ..formats.options import SPANS_KEY
 
 SPACY = "spacy"
@@ -80,8 +80,8 @@ def join_texts(form: Form, parts: Iterable[Path], file: BinaryIO) -> None:
 
 
 def form_of(target: Path) -> str:
-    """The form that a file's name asks for. Raises ValueError where it asks for none."""
-    form = form_to_write(target)
+    """The form that a file's name asks for; all layers in .jsonl. Raises ValueError for none."""
+    form = LAYERS_JSON if target.suffix == ".jsonl" else form_to_write(target)
     if form is None and target.suffix != ".spacy":
         endings = ", ".join([".spacy", *(form.suffix for form in WRITTEN if form.suffix)])
         raise ValueError(

@@ -18,6 +18,8 @@ from ..formats.common.json_text import check_characters, json_value
 from ..formats.conllu.read import ConlluError, ReadReport, Sentence, parse_sentences
 from ..formats.conllu.to_docs import DocMaker, group_sentences
 from ..formats.entities.json_offsets import KEYS
+from ..formats.layers.read import from_layers_json
+from ..formats.layers.write import FORMAT
 
 
 class Bad(NamedTuple):
@@ -57,7 +59,7 @@ class PlainText:
 
 @dataclass(frozen=True)
 class JsonLine:
-    """An object with the key "text"."""
+    """An object with the key "text", or one of the form "layers", whose tokens stay."""
 
     place: str
     text: str
@@ -67,6 +69,8 @@ class JsonLine:
         record = json_value(self.text)
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise ValueError('a line must be an object with a string as "text"')
+        if record.get("format") == FORMAT:
+            return from_layers_json(record, nlp.vocab, self.place)
         doc = nlp.make_doc(record.pop("text"))
         if record:
             doc.user_data[KEYS] = record

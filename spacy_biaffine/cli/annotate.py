@@ -56,13 +56,15 @@ def annotate(
 
     .txt: a text is a line. .jsonl: {"text": ...} a line. .conllu: words and sentences stay.
 
+    OUT.jsonl has every layer; see docs/layers.md. --form json: entities alone.
+
     Stop it at any moment: the same command goes on where this one was. What can't be annotated goes
     to OUT.bad.jsonl.
 
     Example: python -m spacy biaffine annotate training/model-best news.txt news.spacy --n-process 4
 
-    --form: spacy, or a form of `convert`: conllu; json (.jsonl), also called entities; spert
-    (.json); conll05 and conll09.
+    --form: spacy, or a form that `convert` writes, see docs/forms.md; json is also called
+    entities.
     """
     import signal
 

@@ -14,6 +14,7 @@ To add a form:
 `tests/formats/test_forms.py` then reads its sample, recognizes it, and writes it again.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,9 @@ from .common.lines import Skipped
 from .options import Option
 
 HEAD_BYTES = 65536
+
+_TOKENS = re.compile(r'("(?:[^"\\]|\\.)*")\s*(:)?|([{}\[\]])', re.DOTALL)
+"""Strings, with the colon behind keys, and brackets."""
 
 Docs = Iterator[Doc]
 
@@ -48,6 +52,7 @@ class Form:
     group: which span group its writer takes entities from where there is one and `spans_key` names
         no other; None for doc.ents.
     opening, between, closing: frame the texts of Docs. folders: whether a folder is one input.
+    keeps_keys: whether its writer writes the further keys of records that a reader has kept.
     report: what its reader counts in; made without arguments.
     aliases: further names that commands take.
     """
@@ -66,6 +71,7 @@ class Form:
     write_options: tuple[Option, ...] = ()
     suffix: str | None = None
     group: str | None = None
+    keeps_keys: bool = False
     opening: str = ""
     between: str = ""
     closing: str = ""
@@ -87,11 +93,23 @@ def first_row(path: Path) -> list[str]:
 
 
 def has_keys(path: Path, *keys: str) -> bool:
-    """Whether the first object of JSON, or of JSON lines, seems to have all of these keys."""
-    text = head(path).lstrip()
-    if not text.startswith(("{", "[")):
-        return False
-    return all(f'"{key}":' in text.replace('" :', '":') for key in keys)
+    """Whether the first object of JSON, or of JSON lines, has all of these keys."""
+    return set(keys) <= keys_of(head(path))
+
+
+def keys_of(text: str) -> set[str]:
+    """The keys of the first object of a JSON text, of an array too; the text may be cut off."""
+    found: set[str] = set()
+    depth = 0
+    for match in _TOKENS.finditer(text.lstrip().removeprefix("[")):
+        string, colon, sign = match.groups()
+        if sign:
+            depth += 1 if sign in "{[" else -1
+        elif colon and depth == 1:
+            found.add(string[1:-1])
+        if depth <= 0:
+            break
+    return found
 
 
 def each_file(read: Callable[..., Docs]) -> Read:

@@ -9,12 +9,14 @@ from pathlib import Path
 from .conllu.forms import CONLLU
 from .entities.forms import CLUENER, COLUMNS, JSON, LABELS
 from .form import Form
+from .layers.forms import LAYERS_JSON
 from .props.forms import CONLL05, CONLL09, PROPBANK, UP
 from .relations.forms import CONLL04, GRAPH, SCIERC, SPERT, TREEBANK
 
 FORMS = (
     CONLLU,
     JSON,
+    LAYERS_JSON,
     CLUENER,
     COLUMNS,
     LABELS,

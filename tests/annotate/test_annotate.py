@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from spacy_biaffine.annotate.forms import form_of
 from spacy_biaffine.annotate.local import Run, run_here
 from spacy_biaffine.annotate.records import PlainText
 from spacy_biaffine.annotate.run import Summary, annotate, find_files, model_folder
@@ -112,6 +113,14 @@ def records_in(path: Path) -> list[dict]:
 
 def names_beside(target: Path) -> set[str]:
     return {each.name for each in target.parent.iterdir()}
+
+
+def test_jsonl_has_every_layer(model, tmp_path):
+    source = lines(tmp_path / "in.jsonl", '{"id": 1, "text": "Oslo 7"}')
+    start(model, source, tmp_path / "out.jsonl", form_of(tmp_path / "out.jsonl"))
+    (record,) = records_in(tmp_path / "out.jsonl")
+    assert record["entities"] == [{"id": 0, "start": 5, "end": 6, "label": "NUMBER"}]
+    assert len(record["tokens"]) == 2 and record["meta"] == {"id": 1}
 
 
 def test_texts_are_annotated_in_order(model, tmp_path):

@@ -7,6 +7,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 
 from spacy_biaffine.annotate.records import Bad, read_records
+from spacy_biaffine.formats.layers.write import layers_text
 
 CONLLU = """\
 # newdoc id = a
@@ -189,3 +190,23 @@ def test_a_broken_docbin_is_one_bad_record(tmp_path):
     (bad,) = read_records(path, by_doc=False)
     assert bad.place == str(path)
     assert "no DocBin" in bad.reason
+
+
+def test_lines_with_layers_keep_their_tokens(tmp_path, nlp):
+    doc = Doc(nlp.vocab, words=["Rain fell", "."], spaces=[False, False], tags=["X", "Y"])
+    doc.user_data["json_keys"] = {"id": 7}
+    path = tmp_path / "in.jsonl"
+    path.write_text(layers_text(doc) + layers_text(doc).replace('"start": 9', '"start": 8'))
+    one, other = docs_of_each(path, nlp)
+    assert ([t.text for t in one], one[0].tag_) == (["Rain fell", "."], "X")
+    assert one.user_data["json_keys"] == {"id": 7}
+    assert f"{path}:2: a token 1 needs start < end" in other
+
+
+def docs_of_each(path, nlp):
+    """Docs, or what is wrong."""
+    for record in read_records(path, by_doc=False):
+        try:
+            yield record.doc(nlp)
+        except ValueError as error:
+            yield str(error)

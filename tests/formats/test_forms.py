@@ -116,6 +116,15 @@ def test_what_a_form_has_no_place_for_is_counted(tmp_path, sample):
     assert ("not in this form: words in trees", 2) in result.rows()
 
 
+def test_keys_that_are_not_kept_are_counted(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": 7, "by": ["me"], "text": "a", "entities": []}\n')
+    (job,) = plan([tmp_path / "a.jsonl"], tmp_path / "a.spacy")
+    assert convert(job, {}).rows()[-2:] == [("not kept: id", 1), ("not kept: by", 1)]
+    (job,) = plan([tmp_path / "a.jsonl"], tmp_path / "a.layers.jsonl")
+    assert not convert(job, {}).keys
+    assert json.loads((tmp_path / "a.layers.jsonl").read_text())["meta"] == {"id": 7, "by": ["me"]}
+
+
 def test_entities_outside_of_the_written_group_are_counted(tmp_path):
     doc = Doc(Vocab(), words=["Oslo", "in", "Norway"], ents=["B-LOC", "O", "O"])
     doc.spans["sc"] = [Span(doc, 0, 3, "LOC"), Span(doc, 0, 1, "LOC")]

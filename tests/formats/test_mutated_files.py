@@ -116,6 +116,36 @@ ENTITIES = [
     {"text": "", "entities": []},
 ]
 CLUENER = [{"text": "Oslo fjord", "label": {"LOC": {"Oslo": [[0, 3]]}}}]
+ALL_LAYERS = [
+    {
+        "format": "spacy-biaffine.layers.v1",
+        "text": "Olga owns it ",
+        "tokens": [
+            {"start": 0, "end": 4, "pos": "PROPN", "morph": "A=B", "head": 1, "dep": "nsubj"},
+            {"start": 5, "end": 9, "tag": "V", "lemma": "own", "head": 1, "dep": "root"},
+            {"start": 10, "end": 12, "norm": "it", "head": 1, "dep": "obj"},
+        ],
+        "sentences": [{"start": 0, "end": 12}],
+        "entities": [{"id": 0, "start": 0, "end": 4, "label": "P", "kb_id": "Q", "score": 0.5}],
+        "entities_unknown": [{"start": 10, "end": 12}],
+        "spans": {"sc": [{"id": 0, "start": 0, "end": 4, "label": "P", "kb_id": "Q"}]},
+        "span_attrs": {"sc": {"id": 7}},
+        "relation_ends": [{"id": 1, "start": 10, "end": 12, "label": "X"}],
+        "relations": [{"head": 0, "tail": 1, "label": "owns", "score": 1}],
+        "dep_graph": [{"head": None, "dependent": 1, "label": "r"}],
+        "frames": [
+            {
+                "predicate": [{"start": 5, "end": 9}],
+                "sense": None,
+                "roles": [{"label": "A0", "spans": [{"start": 0, "end": 4}]}],
+            }
+        ],
+        "token_labels": {"s": ["a", None, "b"]},
+        "token_scores": {"p": [0.1, 0.2, 0.3]},
+        "cats": {"x": 1},
+        "meta": {"id": 3},
+    }
+]
 
 
 @dataclass(frozen=True)
@@ -151,6 +181,7 @@ FORMS = {
     "conll05": Form("convert-roles", CONLL05, ("--form", "conll05")),
     "conll09": Form("convert-roles", CONLL09, ("--form", "conll09")),
     "up": Form("convert-roles", UP, ("--form", "up")),
+    "all layers": Form("convert", ALL_LAYERS, ("--form", "layers")),
 }
 
 VALUES: list[Any] = [

@@ -14,6 +14,7 @@ from ..common.atomic import whole_text
 from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
 from ..common.language import language_of, vocab_for
 from ..common.lines import Skipped
+from ..entities.json_offsets import KEYS
 from ..form import Form
 from ..options import SPANS_KEY
 from .plan import Job
@@ -27,7 +28,7 @@ class Conversion:
     """What one conversion read and wrote.
 
     written: how much of each layer, where it was written to a text form. lost: how much of each
-    layer that form has no place for.
+    layer that form has no place for. keys: further keys of records that are not in the output.
     """
 
     report: Skipped
@@ -35,6 +36,7 @@ class Conversion:
     files: list[Path] = field(default_factory=list)
     written: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
+    keys: Counter[str] = field(default_factory=Counter)
 
     def counted(
         self, docs: Iterable[Doc], writes: Form | None, spans_key: str | None
@@ -42,6 +44,8 @@ class Conversion:
         """The Docs, each counted when it comes."""
         for doc in docs:
             self.docs += 1
+            if writes is None or not writes.keeps_keys:
+                self.keys.update(list(doc.user_data.get(KEYS, ())))
             if writes is not None:
                 for layer in LAYERS:
                     found = layer.count(doc) if layer.is_on(doc) else 0
@@ -59,7 +63,8 @@ class Conversion:
         rows.insert(1, ("docs", self.docs))
         rows += [("files", len(self.files))] if len(self.files) > 1 else []
         rows += [(f"left out: {reason}", n) for reason, n in self.report.skipped.most_common()]
-        return rows + [(f"not in this form: {layer}", n) for layer, n in self.lost.items() if n]
+        rows += [(f"not in this form: {layer}", n) for layer, n in self.lost.items() if n]
+        return rows + [(f"not kept: {key}", n) for key, n in self.keys.most_common()]
 
 
 def convert(

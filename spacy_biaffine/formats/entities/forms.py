@@ -1,6 +1,7 @@
 """The forms of entities, and of labels of words."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import spacy
 from spacy.tokens import Doc
 
 from ..common.language import vocab_for
-from ..form import Form, Read, has_keys, head
+from ..form import Form, Read, has_keys, head, keys_of
 from ..options import (
     CHARACTERS,
     INNERMOST_FIRST,
@@ -108,17 +109,28 @@ def _has_one_column_of_tags(path: Path) -> bool:
     )
 
 
+_LABEL_OBJECT = re.compile(r'"label"\s*:\s*\{')
+
+
+def _has_entities(text: str) -> bool:
+    """Whether it has "entities", and is neither of doccano nor with further layers."""
+    keys = keys_of(text)
+    others = {"format", "relations", "Comments"}
+    return keys >= {"text", "entities"} and not keys & others and '"start_offset"' not in text
+
+
 JSON = Form(
     name="json",
     title='JSON lines {"text": "Oslo fjord", "entities": [[0, 4, "LOC"]]}; ends are exclusive',
     holds=("entities", "spans"),
     sample={"a.jsonl": json.dumps({"text": "Oslo fjord", "entities": [[0, 4, "LOC"]]}) + "\n"},
     example="a.jsonl a.spacy --form json -l en",
-    fits=lambda path: has_keys(path, "text", "entities"),
+    fits=lambda path: _has_entities(head(path)),
     read=_json_reader(offsets_of),
     options=(SPANS_KEY, CHARACTERS, SNAP),
     report=EntityReport,
     write=entities_text,
+    keeps_keys=True,
     write_options=(SPANS_KEY,),
     suffix=".jsonl",
     aliases=("entities",),
@@ -132,7 +144,9 @@ CLUENER = Form(
         "dev.json": json.dumps({"text": "Oslo fjord", "label": {"LOC": {"Oslo": [[0, 3]]}}}) + "\n"
     },
     example="dev.json dev.spacy --form cluener -l zh --characters",
-    fits=lambda path: has_keys(path, "text", "label"),
+    fits=lambda path: (
+        has_keys(path, "text", "label") and _LABEL_OBJECT.search(head(path)) is not None
+    ),
     read=_json_reader(cluener_offsets),
     options=(SPANS_KEY, CHARACTERS, SNAP),
     report=EntityReport,

@@ -51,6 +51,11 @@ def read_entities_json(
             doc = tokenize(record["text"])
         except ValueError as error:  # longer than spaCy takes
             raise FormatError(place, "text", str(error)) from error
+        further = {
+            key: each for key, each in record.items() if key not in ("text", "entities", "label")
+        }
+        if further:
+            doc.user_data[KEYS] = further
         if found is None:
             report.texts += 1
             return doc
