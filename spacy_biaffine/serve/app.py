@@ -7,10 +7,12 @@ from spacy.language import Language
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from .page import analysis, message, page
+from ..formats.conllu.api import to_conllu
+from .examples import examples_of
+from .page import analysis, links, message, model_card, page
 from .worker import Worker
 
 MAX_LENGTH = 2_000
@@ -39,18 +41,33 @@ def make_app(load: Callable[[], Language], *, max_length: int = MAX_LENGTH) -> S
     meta = worker.nlp.meta
     title = f"{meta['lang']}_{meta['name']} {meta['version']}: {', '.join(worker.nlp.pipe_names)}"
 
+    examples = examples_of(meta["lang"])
+    card = model_card(meta)
+
     def respond(status: int, text: str = "", below: str = "", **headers: str) -> Response:
-        content = page(title, max_length, text, below)
+        content = page(title, max_length, text, below, examples=examples, card=card)
         return HTMLResponse(content, status_code=status, headers={**HEADERS, **headers})
 
-    async def show(request: Request) -> Response:
-        return respond(200)
-
-    async def analyse(request: Request) -> Response:
-        text = await _text_of(request, max_length)
+    async def answer(text: str) -> Response:
         if not text.strip():
             return respond(400, text, message("The text has no words."))
-        return respond(200, text, await worker.run(text))
+        return respond(200, text, links(text) + await worker.run(text))
+
+    async def show(request: Request) -> Response:
+        if "text" not in request.query_params:
+            return respond(200)
+        return await answer(_query_text(request, max_length))
+
+    async def analyse(request: Request) -> Response:
+        return await answer(await _text_of(request, max_length))
+
+    async def conllu(request: Request) -> Response:
+        given = _query_text(request, max_length)
+        if not given.strip():
+            raise HTTPException(400, "The text has no words.")
+        text = await worker.run(given, to_conllu)
+        file = {"Content-Disposition": 'attachment; filename="analysis.conllu"'}
+        return PlainTextResponse(text, headers={**HEADERS, **file})
 
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok", "pipeline": title}, headers=HEADERS)
@@ -66,10 +83,19 @@ def make_app(load: Callable[[], Language], *, max_length: int = MAX_LENGTH) -> S
         routes=[
             Route("/", show, methods=["GET"]),
             Route("/", analyse, methods=["POST"]),
+            Route("/analysis.conllu", conllu, methods=["GET"]),
             Route("/health", health, methods=["GET"]),
         ],
         exception_handlers={HTTPException: refuse, Exception: fail},
     )
+
+
+def _query_text(request: Request, max_length: int) -> str:
+    """The text in the address. Raises HTTPException for none, and for one that is too long."""
+    text = request.query_params.get("text", "")
+    if len(text) > max_length:
+        raise HTTPException(414, f"The text is too long: at most {max_length:,} characters.")
+    return text
 
 
 async def _text_of(request: Request, max_length: int) -> str:

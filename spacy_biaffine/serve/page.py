@@ -1,7 +1,10 @@
 """The page as HTML. Whatever comes from a text or a pipeline is escaped on its way into it."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
+from urllib.parse import urlencode
 
 from spacy.tokens import Doc, Span, Token
 
@@ -27,8 +30,19 @@ Cell = str | float | None
 """Text; a probability; nothing."""
 
 
-def page(title: str, max_length: int, text: str = "", below: str = "") -> str:
-    """The whole page: the form with a text in it, and HTML below it."""
+def page(
+    title: str,
+    max_length: int,
+    text: str = "",
+    below: str = "",
+    *,
+    examples: Sequence[str] = (),
+    card: str = "",
+) -> str:
+    """The whole page: the form with a text in it, HTML below it, and a card of the pipeline.
+
+    examples: texts that a click analyses.
+    """
     # A line end right behind the tag would get lost.
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -47,11 +61,54 @@ def page(title: str, max_length: int, text: str = "", below: str = "") -> str:
 {escape(visible(text))}</textarea>
 <p><button>Analyse</button> <span class="faint">At most {max_length:,} characters.</span></p>
 </form>
+{_examples(examples)}
 {below}
+{card}
 </main>
 </body>
 </html>
 """
+
+
+def address(path: str, text: str) -> str:
+    """The address of a text's analysis, as an attribute's value."""
+    return escape(f"{path}?{urlencode({'text': text})}")
+
+
+def links(text: str) -> str:
+    """Where the analysis of a text can be found again, and taken away."""
+    return (
+        f'<p class="links"><a href="{address("/", text)}">Link to this analysis</a> '
+        f'<a href="{address("/analysis.conllu", text)}" download>CoNLL-U</a></p>'
+    )
+
+
+def _examples(examples: Sequence[str]) -> str:
+    if not examples:
+        return ""
+    items = "".join(
+        f'<li><a href="{address("/", example)}" dir="auto">{escape(example)}</a></li>'
+        for example in examples
+    )
+    return f'<nav aria-label="Examples"><ul class="examples">{items}</ul></nav>'
+
+
+def model_card(meta: Mapping[str, Any]) -> str:
+    """What is known of a pipeline, folded: its description, licence and scores."""
+    facts = [(name, str(meta.get(name) or "")) for name in ("description", "license", "author")]
+    scores = (meta.get("performance") or {}).items()
+    numbers = [(name, f"{value:.4f}") for name, value in scores if isinstance(value, float)]
+    shown = [(name, value) for name, value in facts if value] + numbers
+    if not shown:
+        return ""
+    note = (
+        "<p>Scores are those that it was saved with, as a rule on its own development set. "
+        "On other texts expect less.</p>"
+        if numbers
+        else ""
+    )
+    table = _table(("", ""), shown)
+    return f"<details><summary>About this pipeline</summary>{note}{table}</details>"
 
 
 def message(text: str) -> str:
@@ -70,7 +127,9 @@ def analysis(doc: Doc) -> str:
         _graph(doc) if has_graph(doc, DEP_GRAPH) else "",
         _tokens(doc),
     ]
-    return "\n".join(sections)
+    names = re.findall(r'<section id="([^"]*)"><h2>(.*?)</h2>', "".join(sections))
+    jumps = "".join(f'<a href="#{place}">{name}</a> ' for place, name in names)
+    return "\n".join([f'<nav class="links" aria-label="Layers">{jumps}</nav>', *sections])
 
 
 def _has_tree(doc: Doc) -> bool:
@@ -168,7 +227,8 @@ def _words(spans: Iterable[Span]) -> str:
 
 
 def _section(name: str, content: str) -> str:
-    return f"<section><h2>{escape(name)}</h2>\n{content}</section>"
+    place = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f'<section id="{place}"><h2>{escape(name)}</h2>\n{content}</section>'
 
 
 def _none() -> str:

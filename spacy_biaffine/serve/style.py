@@ -39,6 +39,10 @@ section {
   margin-top: 1.25rem; padding: 1rem; background: var(--card);
   border: 1px solid var(--line); border-radius: .5rem;
 }
+a { color: var(--accent); }
+.links { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 1rem 0 0; font-size: .9rem; }
+.examples { margin: .75rem 0 0; padding-left: 1.25rem; font-size: .9rem; }
+details { margin-top: 1.5rem; font-size: .9rem; }
 .message { border-left: .35rem solid var(--bad); }
 .scroll { overflow-x: auto; margin: 0; }
 .scroll + .scroll { margin-top: 1rem; }
@@ -52,6 +56,9 @@ th { color: var(--faint); font-weight: 600; white-space: nowrap; }
 tbody tr { border-top: 1px solid var(--line); }
 tbody tr.starts { border-top: 2px solid var(--faint); }
 td { max-width: 28rem; overflow-wrap: anywhere; }
+@media (max-width: 600px) {
+  td, th { padding-right: .5rem; }
+}
 td.number { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.unsure { color: var(--unsure); font-weight: 600; }
 td.doubtful { color: var(--bad); font-weight: 600; }

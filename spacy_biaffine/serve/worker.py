@@ -27,13 +27,14 @@ class Worker(Generic[T]):
         self._read = read
         self.nlp = self._thread.submit(_loaded, load).result()
 
-    async def run(self, text: str) -> T:
-        """What `read` makes of the annotated text."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, text)
+    async def run(self, text: str, read: Callable[[Doc], T] | None = None) -> T:
+        """What `read` makes of the annotated text; by default what the worker was made with."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._run, text, read or self._read)
 
-    def _run(self, text: str) -> T:
+    def _run(self, text: str, read: Callable[[Doc], T]) -> T:
         with self.nlp.memory_zone():
-            return self._read(self.nlp(text))
+            return read(self.nlp(text))
 
 
 def _loaded(load: Callable[[], Language]) -> Language:

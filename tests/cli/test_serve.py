@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from html import unescape
 from threading import current_thread
 
 import pytest
@@ -24,7 +25,9 @@ from spacy_biaffine.doc.graphs import (
     set_relations,
 )
 from spacy_biaffine.doc.scores import set_token_scores
+from spacy_biaffine.formats.conllu.api import docs_from_conllu
 from spacy_biaffine.serve.app import make_app
+from spacy_biaffine.serve.examples import examples_of
 from spacy_biaffine.serve.page import analysis, page
 from spacy_biaffine.serve.worker import Worker
 
@@ -76,6 +79,63 @@ def test_every_layer_of_a_pipeline(client):
     ]
     for column in ("head probability", "label probability", "tag probability"):
         assert f">{column}</th>" in html
+
+
+def without_ids(response):
+    """displaCy numbers its pictures at random."""
+    return re.sub(r"[0-9a-f]{32}", "", response.text)
+
+
+def test_an_address_for_each_text(client):
+    text = "Cold rain fell & <all> night ."
+    asked = client.get("/", params={"text": text})
+    assert asked.status_code == 200
+    check_headers(asked)
+    assert without_ids(asked) == without_ids(post(client, text))
+    link = re.search(r'<a href="(/\?text=[^"]*)">Link', asked.text).group(1)
+    assert without_ids(client.get(unescape(link))) == without_ids(asked)
+
+
+def test_jumps_lead_to_layers(client):
+    html = post(client, "Cold rain fell all night .").text
+    places = re.findall(r'<a href="#([^"]+)">', html)
+    assert "trees" in places and "entities-in-the-group-sc" in places
+    assert places == re.findall(r'<section id="([^"]+)">', html)
+
+
+def test_examples_to_click(client):
+    html = client.get("/").text
+    links = re.findall(r'<li><a href="([^"]*)"', html)
+    assert len(links) == 3
+    assert client.get(unescape(links[0])).status_code == 200
+    assert examples_of("none") == examples_of("no/../such") == []
+
+
+def test_conllu_to_take_away(client):
+    response = client.get("/analysis.conllu", params={"text": "Cold rain fell ."})
+    assert response.status_code == 200
+    check_headers(response)
+    assert response.headers["content-disposition"] == 'attachment; filename="analysis.conllu"'
+    (doc,) = docs_from_conllu(response.text, Vocab(), by_doc=True)
+    assert [token.text for token in doc] == ["Cold", "rain", "fell", "."]
+    assert doc.has_annotation("DEP")
+    assert client.get("/analysis.conllu", params={"text": "a" * (LIMIT + 1)}).status_code == 414
+    assert client.get("/analysis.conllu").status_code == 400
+
+
+def test_what_is_known_of_a_pipeline():
+    def load():
+        nlp = spacy.blank("en")
+        nlp.meta["description"] = f"For {MARKUP}"
+        nlp.meta["license"] = "MIT"
+        nlp.meta["performance"] = {"dep_las": 0.875, "per_type": {"x": 1}}
+        return nlp
+
+    html = TestClient(make_app(load)).get("/").text
+    assert "For &lt;script&gt;" in html
+    assert '<td dir="auto">dep_las</td><td dir="auto">0.8750</td>' in html
+    assert "On other texts expect less." in html
+    assert "<details>" not in TestClient(make_app(lambda: spacy.blank("xx"))).get("/").text
 
 
 def test_health(client):
