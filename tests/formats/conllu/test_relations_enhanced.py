@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from conllu_samples import CONTRACTED, GRAPH, SHORT, block, doc, docs, row
+from relation_cases import arcs, docs_in, relations, run, spans
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from test_relations import arcs, docs_in, relations, run, spans
 
 from spacy_biaffine.doc.graphs import DEP_GRAPH, has_graph
 from spacy_biaffine.formats.common.lines import FormatError

@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from relation_cases import arcs, docs_in, relations, run, spans
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
-from typer.testing import CliRunner
 
-from spacy_biaffine.cli import app
 from spacy_biaffine.doc.graphs import DEP_GRAPH, RELATIONS, has_graph
 from spacy_biaffine.formats.common.lines import FormatError
 from spacy_biaffine.formats.relations.api import (
@@ -77,18 +76,6 @@ def write(tmp_path):
         return path
 
     return to_file
-
-
-def spans(doc: Doc, key: str = "entities") -> list[tuple[str, str]]:
-    return [(span.text, span.label_) for span in doc.spans[key]]
-
-
-def relations(doc: Doc) -> list[tuple[str, str, str]]:
-    return [(each.head.text, each.label, each.tail.text) for each in doc._.relations]
-
-
-def arcs(doc: Doc) -> list[tuple[int | None, int, str]]:
-    return [(h and h.i, d.i, label) for h, d, label, _ in doc._.dep_graph]
 
 
 def read(reader, path: Path, **options) -> list[Doc]:
@@ -366,15 +353,6 @@ def test_bad_token_graphs(write, changes, message):
 
 
 # The command
-
-
-def run(*arguments) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["convert-relations", *map(str, arguments)])
-    return result.exit_code, result.output
-
-
-def docs_in(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(Vocab()))
 
 
 def test_command(write, tmp_path):
