@@ -9,9 +9,6 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PIPELINE = "en_biaffine_web_sm"
 """What is served where no other pipeline is named."""
 
-MAX_REQUESTS = 64
-"""Requests at a time; others are told to come back later."""
-
 
 def serve(
     model: Annotated[
@@ -41,6 +38,7 @@ def serve(
         import uvicorn
 
         from ..serve.app import make_app
+        from ..serve.protocol import TimedProtocol
     except ImportError as error:
         msg.fail(f"{error}. The page needs: pip install 'spacy-biaffine[serve]'", exits=1)
     if model == PIPELINE and not is_package(PIPELINE):
@@ -51,11 +49,14 @@ def serve(
             exits=1,
         )
     try:
-        app = make_app(partial(spacy.load, model), max_length=max_length)
+        app = make_app(partial(spacy.load, model), max_length=max_length, names=_names(host))
     except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
     if host not in LOOPBACK:
-        msg.warn(f"Whoever can reach {host} can use this page: it asks for no password.")
+        msg.warn(
+            f"Whoever can reach this machine at {host} can use this page: it has no password and "
+            f"no encryption."
+        )
     msg.good(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     uvicorn.run(
         app,
@@ -63,5 +64,16 @@ def serve(
         port=port,
         log_level="warning",
         server_header=False,
-        limit_concurrency=MAX_REQUESTS,
+        http=TimedProtocol,
     )
+
+
+def _names(host: str) -> set[str]:
+    """Under which the page may be asked for: the address it was started with, and where that is
+    open to others, this machine's names."""
+    import socket
+
+    names = {host.lower()}
+    if host not in LOOPBACK:
+        names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+    return names

@@ -1,19 +1,22 @@
 """The web application: one page with a form, and what a pipeline makes of the text in it."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Collection
 from urllib.parse import parse_qs
 
 from spacy.language import Language
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ..formats.conllu.api import to_conllu
 from .examples import examples_of
+from .guard import Guard
 from .page import analysis, links, message, model_card, page
-from .worker import Worker
+from .worker import Busy, Worker
 
 MAX_LENGTH = 2_000
 """Characters of a text."""
@@ -25,18 +28,28 @@ HEADERS = {
         "frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Without it browsers hide the Origin of the page's own form.
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 
 FORM = "application/x-www-form-urlencoded"
 
+SECONDS = 10.0
+"""How long the body of a request may take to arrive."""
+
 _BYTES = 12
 """Most bytes of a character in a form: four, each written %XX."""
 
 
-def make_app(load: Callable[[], Language], *, max_length: int = MAX_LENGTH) -> Starlette:
-    """The application. load: gives the pipeline; called once. max_length: characters of a text."""
+def make_app(
+    load: Callable[[], Language], *, max_length: int = MAX_LENGTH, names: Collection[str] = ()
+) -> Starlette:
+    """The application.
+
+    load: gives the pipeline; called once. max_length: characters of a text. names: under which
+    hosts the page may be asked for, beside localhost and addresses in numbers; see `Guard`.
+    """
     worker = Worker(load, analysis)
     meta = worker.nlp.meta
     title = f"{meta['lang']}_{meta['name']} {meta['version']}: {', '.join(worker.nlp.pipe_names)}"
@@ -72,6 +85,10 @@ def make_app(load: Callable[[], Language], *, max_length: int = MAX_LENGTH) -> S
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok", "pipeline": title}, headers=HEADERS)
 
+    async def wait(request: Request, error: Exception) -> Response:
+        text = "Too many texts are waiting. Try again in a moment."
+        return respond(503, below=message(text), **{"Retry-After": "2"})
+
     async def refuse(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         return respond(error.status_code, below=message(error.detail), **(error.headers or {}))
@@ -86,8 +103,19 @@ def make_app(load: Callable[[], Language], *, max_length: int = MAX_LENGTH) -> S
             Route("/analysis.conllu", conllu, methods=["GET"]),
             Route("/health", health, methods=["GET"]),
         ],
-        exception_handlers={HTTPException: refuse, Exception: fail},
+        exception_handlers={HTTPException: refuse, Busy: wait, Exception: fail},
+        middleware=[Middleware(Guard, names={"localhost", *names})],
     )
+
+
+async def _body_of(request: Request, most: int) -> bytes | None:
+    """The body, None for one of more bytes."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            return None
+    return body
 
 
 def _query_text(request: Request, max_length: int) -> str:
@@ -103,11 +131,12 @@ async def _text_of(request: Request, max_length: int) -> str:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise HTTPException(415, f"Send the text as the field 'text' of a form, {FORM}.")
     too_long = HTTPException(413, f"The text is too long: at most {max_length:,} characters.")
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _BYTES * max_length + len("text="):
-            raise too_long
+    try:
+        body = await asyncio.wait_for(_body_of(request, _BYTES * max_length + 5), SECONDS)
+    except asyncio.TimeoutError:
+        raise HTTPException(408, "The text took too long to arrive.") from None
+    if body is None:
+        raise too_long
     try:
         fields = parse_qs(body.decode("utf8", "replace"), errors="replace", max_num_fields=1)
     except ValueError:

@@ -12,10 +12,18 @@ from ..doc.scores import register_token_score
 
 T = TypeVar("T")
 
+MOST_WAITING = 32
+"""Texts that wait at a time."""
+
+
+class Busy(Exception):  # noqa: N818 (it says what the worker is)
+    """As many texts wait as may."""
+
 
 class Worker(Generic[T]):
     """Runs one pipeline in the one thread that has loaded it: neither spaCy's vocab nor Thinc's
-    choice of a device is shared between threads. Texts wait for each other.
+    choice of a device is shared between threads. Texts wait for each other, `MOST_WAITING` at most;
+    the next one is refused.
 
     load: gives the pipeline. Its components are told to keep their scores.
     read: what is wanted of a Doc, which does not outlive the call, nor does what the vocab has
@@ -25,12 +33,21 @@ class Worker(Generic[T]):
     def __init__(self, load: Callable[[], Language], read: Callable[[Doc], T]) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
         self._read = read
+        self._waiting = 0
         self.nlp = self._thread.submit(_loaded, load).result()
 
     async def run(self, text: str, read: Callable[[Doc], T] | None = None) -> T:
-        """What `read` makes of the annotated text; by default what the worker was made with."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._run, text, read or self._read)
+        """What `read` makes of the annotated text; by default what the worker was made with.
+
+        Raises Busy where too many texts wait already."""
+        if self._waiting == MOST_WAITING:
+            raise Busy
+        self._waiting += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._thread, self._run, text, read or self._read)
+        finally:
+            self._waiting -= 1
 
     def _run(self, text: str, read: Callable[[Doc], T]) -> T:
         with self.nlp.memory_zone():

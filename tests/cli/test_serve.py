@@ -35,9 +35,13 @@ LIMIT = 12_000
 MARKUP = "<script>alert('x')</script>"
 
 
+def client_of(app, **options):
+    return TestClient(app, base_url="http://localhost", **options)
+
+
 @pytest.fixture(scope="module")
 def client():
-    return TestClient(make_app(pipeline, max_length=LIMIT), raise_server_exceptions=False)
+    return client_of(make_app(pipeline, max_length=LIMIT), raise_server_exceptions=False)
 
 
 def post(client, text):
@@ -131,11 +135,11 @@ def test_what_is_known_of_a_pipeline():
         nlp.meta["performance"] = {"dep_las": 0.875, "per_type": {"x": 1}}
         return nlp
 
-    html = TestClient(make_app(load)).get("/").text
+    html = client_of(make_app(load)).get("/").text
     assert "For &lt;script&gt;" in html
     assert '<td dir="auto">dep_las</td><td dir="auto">0.8750</td>' in html
     assert "On other texts expect less." in html
-    assert "<details>" not in TestClient(make_app(lambda: spacy.blank("xx"))).get("/").text
+    assert "<details>" not in client_of(make_app(lambda: spacy.blank("xx"))).get("/").text
 
 
 def test_health(client):
@@ -190,9 +194,9 @@ def test_too_long(client, text):
 def test_longest(client):
     """Line ends count once, though browsers send two characters for each."""
     pre = "a\r\n" * 10
-    assert post(TestClient(make_app(pipeline, max_length=20)), pre).status_code == 200
-    assert post(TestClient(make_app(pipeline, max_length=19)), pre).status_code == 413
-    assert post(TestClient(make_app(pipeline, max_length=2)), "👩👩").status_code == 200
+    assert post(client_of(make_app(pipeline, max_length=20)), pre).status_code == 200
+    assert post(client_of(make_app(pipeline, max_length=19)), pre).status_code == 413
+    assert post(client_of(make_app(pipeline, max_length=2)), "👩👩").status_code == 200
 
 
 def test_other_requests(client):
@@ -266,7 +270,7 @@ def test_failing_pipeline():
         nlp.max_length = 3
         return nlp
 
-    client = TestClient(make_app(load), raise_server_exceptions=False)
+    client = client_of(make_app(load), raise_server_exceptions=False)
     response = post(client, "too long")
     assert response.status_code == 500
     assert "The pipeline failed" in response.text
@@ -320,7 +324,7 @@ def test_command(monkeypatch, tmp_path):
     assert "password" not in output
     ((app, options),) = calls
     assert options["host"] == "127.0.0.1"
-    assert post(TestClient(app), "abcdef").status_code == 413
+    assert post(client_of(app), "abcdef").status_code == 413
     assert "no password" in call("serve", model, "--host", "0.0.0.0")[1]
 
 
