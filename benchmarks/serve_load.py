@@ -3,8 +3,8 @@
 python benchmarks/serve_load.py MODEL --requests 2000 --slow 100
 
 Starts `serve MODEL` on a free port of 127.0.0.1, opens slow connections (silent ones, half a
-header, half a form) again whenever they are closed, sends the requests eight at a time, and prints how they
-were answered, and the server's resident memory (Linux) after a tenth of them and at the end.
+header, half a form) again whenever they are closed, and sends the requests eight at a time. Prints
+how they were answered, and the server's resident memory (Linux) after a tenth and at the end.
 """
 
 import argparse
