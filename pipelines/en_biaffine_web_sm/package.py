@@ -4,8 +4,8 @@ python package.py training/model-best packages --about . --metrics metrics.json 
 
 Weights are rounded to half precision, so that they compress to little more than half; they are
 used as they are then, in single precision. The wheel has to be smaller than 45 MB. It is installed
-in a folder of its own, and has to find in everyday.txt what the rounded pipeline finds, to the bit.
-Writes the wheel's SHA-256 and those predictions beside it.
+in a folder of its own, and has to find in everyday.txt what the rounded pipeline finds, with the
+same scores to the bit. Writes the wheel's SHA-256 and those predictions beside it.
 
 The folder --about holds meta.json with description, licence and sources, card.md and LICENSE.
 Without it the wheel states no licence; that of the treebank says what it can be.
@@ -24,6 +24,7 @@ import spacy
 import srsly
 from half import round_weights
 from meta import describe
+from predictions import without_scores
 
 PREDICT = Path(__file__).with_name("predictions.py")
 LIMIT = 45_000_000
@@ -48,7 +49,7 @@ def main() -> None:
             raise SystemExit(f"{built.name} finds something else than the pipeline in it")
         args.out.mkdir(parents=True, exist_ok=True)
         wheel = Path(shutil.copy(built, args.out))
-    srsly.write_json(wheel.with_suffix(".json"), srsly.json_loads(expected))
+    srsly.write_jsonl(wheel.with_suffix(".jsonl"), without_scores(srsly.json_loads(expected)))
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     wheel.with_suffix(".whl.sha256").write_text(f"{digest}  {wheel.name}\n", "utf-8")
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, SHA-256 {digest}")

@@ -10,9 +10,11 @@ from typing import Any
 import spacy
 import srsly
 from spacy.language import Language
-from spacy.tokens import Doc
+
+from spacy_biaffine import to_layers_json
 
 EVERYDAY = Path(__file__).parent / "everyday.txt"
+SCORES = ("score", "token_scores")
 
 
 def everyday() -> list[str]:
@@ -21,33 +23,15 @@ def everyday() -> list[str]:
 
 
 def predictions(nlp: Language, texts: list[str]) -> list[dict[str, Any]]:
-    return [layers(doc) for doc in nlp.pipe(texts)]
+    """All layers of each text, with scores."""
+    return [to_layers_json(doc) for doc in nlp.pipe(texts)]
 
 
-def layers(doc: Doc) -> dict[str, Any]:
-    """All layers, spans by first token and end."""
-    return {
-        "words": [token.text for token in doc],
-        "sentences": [sent.start for sent in doc.sents],
-        "heads": [token.head.i for token in doc],
-        "labels": [token.dep_ for token in doc],
-        "tags": [token.tag_ for token in doc],
-        "pos": [token.pos_ for token in doc],
-        "morph": [str(token.morph) for token in doc],
-        "lemmas": [token.lemma_ for token in doc],
-        "entities": [[ent.start, ent.end, ent.label_] for ent in doc.ents],
-        "frames": [
-            {
-                "predicate": [[span.start, span.end] for span in frame.predicate],
-                "sense": frame.sense,
-                "roles": [
-                    [role.label, [[span.start, span.end] for span in role.spans]]
-                    for role in frame.roles
-                ],
-            }
-            for frame in doc._.frames
-        ],
-    }
+def without_scores(value: Any) -> Any:
+    """The same data without scores, whose last digits differ from one machine to another."""
+    if isinstance(value, dict):
+        return {key: without_scores(each) for key, each in value.items() if key not in SCORES}
+    return [without_scores(each) for each in value] if isinstance(value, list) else value
 
 
 if __name__ == "__main__":
