@@ -11,7 +11,7 @@ from .entities.forms import CLUENER, COLUMNS, JSON, LABELS
 from .form import Form
 from .layers.forms import LAYERS_JSON
 from .props.forms import CONLL05, CONLL09, PROPBANK, UP
-from .relations.forms import CONLL04, GRAPH, SCIERC, SPERT, TREEBANK
+from .relations.forms import CONLL04, ERFGC, GRAPH, SCIERC, SPERT, TREEBANK
 
 FORMS = (
     CONLLU,
@@ -23,6 +23,7 @@ FORMS = (
     SPERT,
     SCIERC,
     CONLL04,
+    ERFGC,
     GRAPH,
     TREEBANK,
     PROPBANK,

@@ -15,6 +15,7 @@ from ..conllu.forms import SAMPLE
 from ..form import Form, each_file, has_keys, head
 from ..options import BY_DOC, IDS, LAYERS, N_SENTS, RELATED_SENTENCES, SPANS_KEY, SPLIT
 from .conll04 import read_conll04, read_ids
+from .erfgc import ErfgcReport, read_erfgc
 from .layers import add_layers
 from .scierc import read_scierc
 from .spert import read_spert, spert_text
@@ -132,6 +133,21 @@ CONLL04 = Form(
     read=_read_conll04,
     options=(SPANS_KEY, IDS, SPLIT),
     report=RelationReport,
+)
+
+ERFGC = Form(
+    name="erfgc",
+    title="Recipes as graphs (ERFGC): columns that look like CoNLL-U, heads between entities",
+    holds=("tags", "entities", "spans", "relations"),
+    sample={
+        "recipes.conllu": (
+            "1\tHeat\t_\tVV0\tB-Ac\t_\t0\troot\t_\t_\n2\tpan\t_\tNN1\tB-T\t_\t1\tt\t[(1, 'o')]\t_\n"
+        )
+    },
+    example="train.conllu train.spacy --form erfgc",
+    read=each_file(read_erfgc),
+    options=(SPANS_KEY,),
+    report=ErfgcReport,
 )
 
 GRAPH = Form(
