@@ -219,6 +219,11 @@ def group_scores(key: str) -> Callable[[Doc], np.ndarray]:
     return lambda doc: np.array(doc.spans[key].attrs["scores"])
 
 
+def scores_of_ents(doc: Doc) -> np.ndarray:
+    """The scores of doc.ents."""
+    return np.array([ent._.ent_score for ent in doc.ents])
+
+
 def read_tags(doc: Doc) -> list[str]:
     """The tag of every token."""
     return [token.tag_ for token in doc]
@@ -362,7 +367,7 @@ FACTORIES = [
             {"efficient": False},
         ],
         read=read_ents,
-        scores=group_scores("ent_scores"),
+        scores=scores_of_ents,
         relabel=ents_with_label,
         scored={"store_scores": True},
     ),

@@ -1,19 +1,34 @@
-"""Graphs over spans in forms that a Doc keeps when it is saved, copied, joined to others by
-`Doc.from_docs`, or sent to another process; and what they stand for: relations of entities, arcs of
-semantic or enhanced dependencies, frames.
+"""Graphs over spans and what they stand for: relations of entities, arcs of semantic or enhanced
+dependencies, frames. `stored_graphs` says how a Doc keeps them."""
 
-A graph is a span group. Its spans are the nodes; the edges that lead to a node are written in the
-node's id, a JSON list of [how many nodes before it the head stands, label], null for the root. All
-this is relative, so it stays right when groups are joined. Scores are in the group's attrs, which
-`Doc.from_docs` drops: edges of joined Docs have none.
-"""
+from collections.abc import Iterable
+from functools import partial
+from typing import NamedTuple
 
-import json
-from collections.abc import Iterable, Sequence
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from spacy.tokens import Doc, Span, Token
 
-from spacy.tokens import Doc, Span, SpanGroup, Token
+from .stored_graphs import DEP_GRAPH, ROOT, Edge, SpanGraph, graph_of, has_graph, set_graph
+
+__all__ = [
+    "DEP_GRAPH",
+    "FRAMES",
+    "RELATIONS",
+    "ROOT",
+    "WORD_FRAMES",
+    "Arc",
+    "Edge",
+    "Frame",
+    "Relation",
+    "Role",
+    "SpanGraph",
+    "frames_of",
+    "graph_of",
+    "has_graph",
+    "set_arcs",
+    "set_frames",
+    "set_graph",
+    "set_relations",
+]
 
 RELATIONS = "relations"
 
@@ -21,27 +36,6 @@ FRAMES = "frames"
 
 WORD_FRAMES = "word_frames"
 """Frames with arguments that are words, beside those whose arguments are spans."""
-
-DEP_GRAPH = "dep_graph"
-
-ROOT = -1
-"""The head of an edge from the root, which is no node."""
-
-
-class Edge(NamedTuple):
-    """A labelled edge between nodes, by their numbers; head may be `ROOT`."""
-
-    head: int
-    dependent: int
-    label: str
-    score: float | None = None
-
-
-class SpanGraph(NamedTuple):
-    """Nodes, of which several may have the same tokens, and edges between them."""
-
-    nodes: list[Span]
-    edges: list[Edge]
 
 
 class Relation(NamedTuple):
@@ -77,93 +71,6 @@ class Frame(NamedTuple):
     sense: str | None
     roles: tuple[Role, ...]
     score: float | None = None
-
-
-def set_graph(
-    doc: Doc, key: str, nodes: Sequence[Span], edges: Iterable[Edge], **attrs: Any
-) -> None:
-    """Keep a graph in doc.spans[key], in place of what was there.
-
-    attrs: further plain data for the group. A node keeps its label and kb_id, but not its id.
-    Raises ValueError for an edge to no node, and for nodes of another Doc or without tokens.
-    """
-    incoming: list[list[tuple[int | None, str]]] = [[] for _ in nodes]
-    scores: list[list[float | None]] = [[] for _ in nodes]
-    for edge in edges:
-        if not (ROOT <= edge.head < len(nodes) and 0 <= edge.dependent < len(nodes)):
-            raise ValueError(f"{edge}: there are {len(nodes)} nodes in the graph {key!r}")
-        offset = None if edge.head == ROOT else edge.dependent - edge.head
-        incoming[edge.dependent].append((offset, edge.label))
-        scores[edge.dependent].append(None if edge.score is None else float(edge.score))
-    spans = []
-    for node, heads in zip(nodes, incoming, strict=True):
-        if node.doc is not doc or node.end <= node.start:
-            raise ValueError(f"The node {node!r} of the graph {key!r} has no tokens of this Doc.")
-        written = _written(tuple(heads)) if heads else ""
-        spans.append(Span(doc, node.start, node.end, node.label, kb_id=node.kb_id, span_id=written))
-    attrs |= {"tokens": len(doc), "nodes": len(nodes)}
-    flat = [score for each in scores for score in each]
-    if any(score is not None for score in flat):
-        attrs["scores"] = flat
-    doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=spans)
-
-
-def graph_of(doc: Doc, key: str) -> SpanGraph:
-    """The graph in doc.spans[key]: nodes as given, edges by dependent, of the same as given.
-
-    Empty without one, and where the Doc's tokens or the group's spans have changed since.
-    """
-    if key not in doc.spans:
-        return SpanGraph([], [])
-    group = doc.spans[key]
-    try:
-        return _read(doc, group)
-    # A span beyond the end, an id that is no string of this vocab or not one of ours.
-    except (IndexError, KeyError, TypeError, ValueError):
-        return SpanGraph([], [])
-
-
-def has_graph(doc: Doc, key: str) -> bool:
-    """Whether the Doc is annotated with a graph, be it empty."""
-    return key in doc.spans
-
-
-def _read(doc: Doc, group: SpanGroup) -> SpanGraph:
-    sizes = (group.attrs.get("tokens", len(doc)), group.attrs.get("nodes", len(group)))
-    if sizes != (len(doc), len(group)):
-        raise ValueError("tokens were merged or split, or spans added or removed")
-    nodes = []
-    ends: list[tuple[int, int, str]] = []
-    for number, span in enumerate(group):
-        node = Span(doc, span.start, span.end, span.label, kb_id=span.kb_id)
-        if (node.start_char, node.end_char) != (span.start_char, span.end_char):
-            raise ValueError("tokens were merged or split")
-        nodes.append(node)
-        for offset, label in _heads(span.id_):
-            head = ROOT if offset is None else number - offset
-            if offset is not None and not 0 <= head < len(group):
-                raise ValueError("spans were removed")
-            ends.append((head, number, label))
-    scores = group.attrs.get("scores", ())
-    if len(scores) != len(ends):
-        scores = [None] * len(ends)
-    edges = [Edge(*end, score) for end, score in zip(ends, scores, strict=True)]
-    return SpanGraph(nodes, edges)
-
-
-@lru_cache(maxsize=100_000)
-def _written(heads: tuple[tuple[int | None, str], ...]) -> str:
-    return json.dumps(heads, ensure_ascii=False)
-
-
-@lru_cache(maxsize=100_000)
-def _heads(written: str) -> tuple[tuple[int | None, str], ...]:
-    """What is written in a node's id. Raises TypeError or ValueError for something else."""
-    heads = tuple((offset, label) for offset, label in json.loads(written or "[]"))
-    for offset, label in heads:
-        if not (offset is None or type(offset) is int) or not isinstance(label, str):
-            raise ValueError(f"{written!r} holds no edges")
-    return heads
 
 
 def set_relations(doc: Doc, relations: Iterable[Relation]) -> None:

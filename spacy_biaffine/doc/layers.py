@@ -11,10 +11,13 @@ from functools import partial
 from spacy.tokens import Doc
 
 from .graphs import DEP_GRAPH, FRAMES, RELATIONS, WORD_FRAMES, graph_of, has_graph
-from .scores import ENT_SCORES, TOKEN_LABELS, TOKEN_SCORES
+from .kept import PREFIX
+from .old_graphs import is_old_graph
 
-KEPT = {TOKEN_SCORES, TOKEN_LABELS, ENT_SCORES, RELATIONS, FRAMES, WORD_FRAMES, DEP_GRAPH, "conllu"}
-"""Span groups in which this package keeps other things than entities."""
+GRAPHS = (RELATIONS, DEP_GRAPH, FRAMES, WORD_FRAMES)
+
+OLD_NAMES = {"token_scores", "token_labels", "ent_scores", "conllu"}
+"""Span groups in which earlier versions have kept other things than entities, beside graphs."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,14 @@ class Layer:
 
 def entity_groups(doc: Doc) -> list[str]:
     """The span groups that hold entities, nested ones too."""
-    return [key for key in doc.spans if key not in KEPT]
+    return [key for key in doc.spans if not _is_kept(doc, key)]
+
+
+def _is_kept(doc: Doc, key: str) -> bool:
+    """Whether this package keeps other things than entities in a group."""
+    if key.startswith(PREFIX) or key in OLD_NAMES:
+        return True
+    return key in GRAPHS and is_old_graph(doc.spans[key])
 
 
 def has_sentences(doc: Doc) -> bool:

@@ -1,28 +1,58 @@
 """What the components write beside spaCy's own attributes, in forms that a Doc keeps when it is
-saved, copied, or sent to another process: span groups with plain data in their attrs."""
+saved, copied, or sent to another process: scores, and labels of tokens.
 
-from collections.abc import Iterable, Sequence
+They are in the attrs of span groups without spans. Values of tokens go with the characters at
+which the tokens began, so a token that is still there finds its own after others were merged or
+split; one that was merged or split itself has none. `Doc.from_docs` and `Doc.to_json` drop attrs,
+and with them all that is kept here; `Span.as_doc` drops groups.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from ..types import Floats
+from .kept import (
+    CHARACTERS,
+    MERGED,
+    PLACES,
+    UnreadableError,
+    check_text,
+    end_of,
+    group_name,
+    kept_group,
+    warn_absent,
+)
+from .nodes import packed_spans
 
-TOKEN_SCORES = "token_scores"
+TOKEN_SCORES = group_name("token_scores")
 
-TOKEN_LABELS = "token_labels"
+TOKEN_LABELS = group_name("token_labels")
+
+ENT_SCORES = group_name("ent_scores")
 
 MIN_PROB = 0.001
 """Labels of a smaller probability are left out of a distribution that is kept."""
 
-ENT_SCORES = "ent_scores"
+STARTS = "token starts"
+"""In attrs: the first character of each token. No extension can have this name."""
 
 
 def set_token_scores(doc: Doc, **scores: Floats) -> None:
     """Keep one probability per token under each name, e.g. head_prob; see `token._.head_prob`."""
-    attrs = dict(doc.spans[TOKEN_SCORES].attrs) if TOKEN_SCORES in doc.spans else {}
-    attrs |= {name: [float(value) for value in values] for name, values in scores.items()}
-    doc.spans[TOKEN_SCORES] = SpanGroup(doc, name=TOKEN_SCORES, attrs=attrs)
+    _set_values(doc, {name: [float(value) for value in each] for name, each in scores.items()})
+
+
+def set_token_distribution(doc: Doc, name: str, labels: Sequence[str], probs: Floats) -> None:
+    """Keep the probabilities (tokens, labels) of each token's labels; see `token._.NAME`."""
+    rows = [
+        {label: prob for label, prob in zip(labels, row, strict=True) if prob >= MIN_PROB}
+        for row in probs.tolist()
+    ]
+    _set_values(doc, {name: rows})
 
 
 def register_token_score(name: str) -> None:
@@ -34,20 +64,14 @@ def register_token_score(name: str) -> None:
 
 def token_score(token: Token, name: str) -> float | dict[str, float] | None:
     """What is kept of a token under a name, see `register_token_score`."""
-    doc = token.doc
-    scores = doc.spans[TOKEN_SCORES].attrs.get(name) if TOKEN_SCORES in doc.spans else None
-    # Tokens that were merged or split since have no scores that could be told apart.
-    return scores[token.i] if scores and len(scores) == len(doc) else None
+    return _value(token, TOKEN_SCORES, name)
 
 
-def set_token_distribution(doc: Doc, name: str, labels: Sequence[str], probs: Floats) -> None:
-    """Keep the probabilities (tokens, labels) of each token's labels; see `token._.NAME`."""
-    attrs = dict(doc.spans[TOKEN_SCORES].attrs) if TOKEN_SCORES in doc.spans else {}
-    attrs[name] = [
-        {label: prob for label, prob in zip(labels, row, strict=True) if prob >= MIN_PROB}
-        for row in probs.tolist()
-    ]
-    doc.spans[TOKEN_SCORES] = SpanGroup(doc, name=TOKEN_SCORES, attrs=attrs)
+def token_score_names(doc: Doc) -> list[str]:
+    """The names of all scores of tokens that a Doc has."""
+    group = kept_group(doc, TOKEN_SCORES)
+    names = [] if group is None else group.attrs
+    return [name for name in names if name not in (STARTS, CHARACTERS)]
 
 
 def register_token_label(name: str) -> None:
@@ -58,27 +82,70 @@ def register_token_label(name: str) -> None:
         if method is not None or (getter is not None and setter is None):
             raise ValueError(f"token._.{name} is registered already, and can't be written.")
         return
-
     getter, setter = partial(token_label, name=name), partial(set_token_label, name=name)
     Token.set_extension(name, getter=getter, setter=setter)
 
 
 def token_label(token: Token, name: str) -> str | None:
     """The label that is kept of a token under a name, see `register_token_label`."""
-    doc = token.doc
-    labels = doc.spans[TOKEN_LABELS].attrs.get(name) if TOKEN_LABELS in doc.spans else None
-    return labels[token.i] if labels and len(labels) == len(doc) else None
+    return _value(token, TOKEN_LABELS, name)
 
 
 def set_token_label(token: Token, label: str | None, name: str) -> None:
     """Keep a token's label under a name."""
     doc = token.doc
-    if TOKEN_LABELS not in doc.spans:
-        doc.spans[TOKEN_LABELS] = SpanGroup(doc, name=TOKEN_LABELS)
-    attrs = doc.spans[TOKEN_LABELS].attrs
-    if len(attrs.get(name) or ()) != len(doc):
-        attrs[name] = [None] * len(doc)
-    attrs[name][token.i] = label
+    group = doc.spans.get(TOKEN_LABELS)
+    if group is None or _place(token, group.attrs) != token.i:
+        group = aligned(doc, TOKEN_LABELS)
+    values = group.attrs.setdefault(name, [None] * len(doc))
+    values[token.i] = label
+
+
+def _set_values(doc: Doc, values: dict[str, list[Any]]) -> None:
+    aligned(doc, TOKEN_SCORES).attrs.update(values)
+
+
+def aligned(doc: Doc, key: str) -> SpanGroup:
+    """The group of values of tokens, all of them moved to the tokens that there are; a new one
+    without one."""
+    group = kept_group(doc, key)
+    old = {} if group is None else group.attrs
+    attrs: dict[str, Any] = {STARTS: [token.idx for token in doc], CHARACTERS: end_of(doc)}
+    places = [_place(token, old) for token in doc]
+    for name in [name for name in old if name not in attrs]:
+        attrs[name] = [None if place is None else old[name][place] for place in places]
+    doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs)
+    return doc.spans[key]
+
+
+def _value(token: Token, key: str, name: str) -> Any:
+    group = kept_group(token.doc, key)
+    if group is None or name not in group.attrs:
+        return None
+    place = _place(token, group.attrs)
+    if place is None:
+        warn_absent(f"token._.{name} of some tokens", MERGED)
+        return None
+    return group.attrs[name][place]
+
+
+def _place(token: Token, attrs: dict[str, Any]) -> int | None:
+    """The number that a token had when values were written; None if it was another then."""
+    doc, i = token.doc, token.i
+    if STARTS not in attrs:  # of an earlier version
+        sizes = {len(each) for each in attrs.values() if isinstance(each, list)}
+        return i if sizes == {len(doc)} else None
+    try:
+        check_text(doc, attrs)
+    except UnreadableError:
+        return None
+    starts, end = attrs[STARTS], attrs[CHARACTERS]
+    place = i if i < len(starts) and starts[i] == token.idx else bisect_left(starts, token.idx)
+    if place == len(starts) or starts[place] != token.idx:
+        return None
+    next_start = doc[i + 1].idx if i + 1 < len(doc) else end
+    next_old = starts[place + 1] if place + 1 < len(starts) else end
+    return place if next_start == next_old else None
 
 
 def entities_of(doc: Doc, spans_key: str | None) -> list[Span]:
@@ -104,18 +171,44 @@ def set_scored_spans(doc: Doc, key: str, spans: Sequence[Span], scores: Iterable
     doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
 
 
-def _ent_score(span: Span) -> float | None:
-    if ENT_SCORES not in span.doc.spans:
-        return None
-    group = span.doc.spans[ENT_SCORES]
+def set_ent_scores(doc: Doc, scores: Mapping[Span, float]) -> None:
+    """Keep scores of entities; see `ent._.ent_score`."""
+    places = [[span.start_char, span.end_char, span.label_] for span in scores]
+    attrs: dict[str, Any] = {PLACES: places, "scores": [float(score) for score in scores.values()]}
+    attrs[CHARACTERS] = end_of(doc)
+    doc.spans[ENT_SCORES] = SpanGroup(doc, name=ENT_SCORES, attrs=attrs)
+
+
+def ent_scores(doc: Doc) -> dict[tuple[int, int, str], float]:
+    """The scores that are kept of entities, by first character, the one after the last, label."""
+    group = kept_group(doc, ENT_SCORES)
+    if group is None:
+        return {}
+    try:
+        check_text(doc, group.attrs)
+    except UnreadableError:
+        return {}
+    places = group.attrs.get(PLACES)
+    if places is None:  # of an earlier version
+        strings = doc.vocab.strings
+        places = [[span.start, span.end, strings[span.label]] for span in packed_spans(group)]
     scores = group.attrs.get("scores", ())
     # Doc.from_docs keeps groups without their attrs.
-    if len(scores) != len(group):
-        return None
-    for other, score in zip(group, scores, strict=True):
-        if (other.start, other.end, other.label) == (span.start, span.end, span.label):
-            return score
-    return None
+    if len(scores) != len(places):
+        return {}
+    return {tuple(place): score for place, score in zip(places, scores, strict=True)}
+
+
+def scored_spans(doc: Doc, key: str) -> list[tuple[Span, float]]:
+    """The spans of a group, or the entities of `ENT_SCORES`, each with its score."""
+    if key != ENT_SCORES:
+        return [*zip(doc.spans[key], doc.spans[key].attrs["scores"], strict=True)]
+    found = [(ent, ent._.ent_score) for ent in doc.ents]
+    return [(ent, score) for ent, score in found if score is not None]
+
+
+def _ent_score(span: Span) -> float | None:
+    return ent_scores(span.doc).get((span.start_char, span.end_char, span.label_))
 
 
 Span.set_extension("ent_score", getter=_ent_score, force=True)

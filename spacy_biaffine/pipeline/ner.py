@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..decode.spans import choose_flat
-from ..doc.scores import ENT_SCORES, blocked_tokens, set_scored_spans
+from ..doc.scores import blocked_tokens, set_ent_scores, set_scored_spans
 from ..doc.segments import windows_of
 from ..gold.spans import SpanTargets, place_spans, span_labels, span_targets
 from ..models.torch_layer import Scored
@@ -186,7 +186,7 @@ class GlobalPointerNer(StructuredPipe):
         if self.store_scores:
             scores = {ent: score for ent in earlier if (score := ent._.ent_score) is not None}
             scores |= {spans[n]: found.scores[n] for n in chosen}
-            set_scored_spans(doc, ENT_SCORES, list(scores), scores.values())
+            set_ent_scores(doc, scores)
 
 
 def span_loss(

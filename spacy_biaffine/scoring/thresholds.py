@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.training import Example
 
-from ..doc.scores import entities_of
+from ..doc.scores import entities_of, scored_spans
 from ..gold.alignment import placing, touching
 from ..gold.spans import unannotated
 from ..types import Floats
@@ -41,10 +41,9 @@ def judge(examples: Sequence[Example], predicted_key: str, gold_key: str | None)
         place = placing(example)
         there = {(place(span), span.label_) for span in gold}
         missing = touching(example, unannotated(example.reference, gold_key))
-        group = example.predicted.spans[predicted_key]
-        found = [*zip(group, group.attrs["scores"], strict=True)]
+        found = scored_spans(example.predicted, predicted_key)
         if gold_key is None:
-            written = {(span.start, span.end, span.label) for span in group}
+            written = {(span.start, span.end, span.label) for span, _ in found}
             found += [
                 (ent, math.inf)
                 for ent in example.predicted.ents

@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span, Token
 
 from ..doc.graphs import DEP_GRAPH, FRAMES, RELATIONS, has_graph
 from ..doc.layers import entity_groups
-from ..doc.scores import TOKEN_SCORES
+from ..doc.scores import token_score_names
 from ..pictures.displacy import (
     dep_graph_svg,
     entities_html,
@@ -184,7 +184,6 @@ def _graph(doc: Doc) -> str:
 
 
 def _tokens(doc: Doc) -> str:
-    scored = doc.spans[TOKEN_SCORES].attrs if TOKEN_SCORES in doc.spans else {}
     columns = [
         ("", True, lambda token: str(token.i + 1)),
         ("token", True, lambda token: token.text),
@@ -195,7 +194,7 @@ def _tokens(doc: Doc) -> str:
         ("label", _has_tree(doc), lambda token: token.dep_),
         ("head", _has_tree(doc), _head),
     ]
-    columns += [(_column(name), True, _score(name)) for name in scored]
+    columns += [(_column(name), True, _score(name)) for name in token_score_names(doc)]
     shown = [(name, read) for name, is_there, read in columns if is_there]
     words = [token for token in doc if not token.is_space]
     rows = [[read(token) for _, read in shown] for token in words]

@@ -12,6 +12,7 @@ from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
 from spacy_biaffine.doc.graphs import set_relations
+from spacy_biaffine.doc.stored_graphs import graph_group
 from spacy_biaffine.scoring.evaluation import evaluate
 
 SENTENCE = """# text = {text}
@@ -117,7 +118,7 @@ def test_layers_on_one_side():
 
 def test_layers_of_some_docs():
     first, second = gold_docs(Vocab())
-    del second.spans["relations"], second.spans["sc"]
+    del second.spans[graph_group("relations")], second.spans["sc"]
     found = evaluate(both([first, second]))
     assert found.annotated["relations"] == found.annotated["spans sc"] == 1
     assert found.annotated["trees"] == 2

@@ -8,7 +8,7 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.tokens import Doc, DocBin, Span, SpanGroup
+from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
 from spacy_biaffine.doc.graphs import (
@@ -28,6 +28,7 @@ from spacy_biaffine.doc.graphs import (
     set_graph,
     set_relations,
 )
+from spacy_biaffine.doc.stored_graphs import graph_group
 from spacy_biaffine.formats.common.span_groups import docs_of
 
 VOCAB = Vocab()
@@ -218,62 +219,6 @@ def test_a_part_of_a_doc_has_no_graph():
     assert plain(part) == [[], [], []]
 
 
-def test_merged_tokens_are_found_out():
-    doc = annotated()
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[0:2])
-    assert plain(doc) == [[], [], []]
-
-
-@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
-def test_merged_tokens_are_found_out_in_copies(duplicate):
-    doc = annotated("Port of Oslo hosts old ferries every day")
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[0:2])
-    try:
-        twin = duplicate(doc)
-    except ValueError:  # spaCy itself finds it out
-        return
-    assert plain(twin) == [[], [], []]
-
-
-def test_merged_tokens_of_joined_docs_are_found_out():
-    doc = Doc.from_docs([annotated("Port of Oslo hosts old ferries every day")])
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[0:2])
-    assert plain(doc) == [[], [], []]
-
-
-def test_as_many_tokens_but_others_are_found_out():
-    doc = annotated()
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[0:2])
-        retokenizer.split(doc[5], ["fer", "ries"], heads=[doc[5], doc[5]])
-    assert len(doc) == 6
-    assert plain(doc) == [[], [], []]
-
-
-def test_a_removed_node_is_found_out():
-    doc = annotated()
-    group = doc.spans[RELATIONS]
-    doc.spans[RELATIONS] = SpanGroup(doc, spans=list(group)[:2], attrs=group.attrs)
-    assert doc._.relations == []
-
-
-def test_a_removed_node_of_joined_docs_is_found_out_where_an_edge_leads_to_nothing():
-    joined = Doc.from_docs([annotated()])
-    joined.spans[RELATIONS] = list(joined.spans[RELATIONS])[1:]
-    assert joined._.relations == []
-
-
-@pytest.mark.parametrize("written", ["Q42", "7", '{"a": 1}', '[["1", "x"]]', "[[1]]", '[[5, "x"]]'])
-def test_groups_of_others(written):
-    doc = Doc(VOCAB, words=["a", "b"])
-    doc.spans[RELATIONS] = [Span(doc, 0, 1, "X", span_id=written), Span(doc, 1, 2)]
-    assert doc._.relations == []
-    assert graph_of(doc, RELATIONS) == ([], [])
-
-
 def test_nothing():
     for doc in (Doc(VOCAB), Doc(VOCAB, words=["a"])):
         assert plain(doc) == [[], [], []]
@@ -292,7 +237,7 @@ def test_graph_keeps_attrs_and_order():
     nodes = [doc[1:2], doc[0:1], doc[1:2]]
     edges = [Edge(1, 2, "x"), Edge(ROOT, 0, "y", 0.5), Edge(0, 2, "", 1), Edge(0, 2, "", 1)]
     set_graph(doc, "mine", nodes, edges, made="by hand")
-    assert doc.spans["mine"].attrs["made"] == "by hand"
+    assert doc.spans[graph_group("mine")].attrs["made"] == "by hand"
     assert graph_of(doc, "mine") == (nodes, [edges[1], edges[0], *edges[2:]])
 
 
@@ -330,7 +275,7 @@ def test_any_graphs_are_kept_and_joined(parts):
         for head, dependent, label, _ in edges:
             above = ROOT if head == ROOT else head + n_nodes
             wanted.append(Edge(above, dependent + n_nodes, label))
-        n_nodes += len(doc.spans["g"])
+        n_nodes += len(graph_of(doc, "g").nodes)
     assert graph_of(joined, "g").edges == wanted
 
 

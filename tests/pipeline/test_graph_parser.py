@@ -13,6 +13,7 @@ from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 
 from spacy_biaffine.doc.graphs import Arc, Relation, set_arcs, set_relations
+from spacy_biaffine.doc.stored_graphs import graph_group
 from spacy_biaffine.gold.graphs import GraphTargets
 from spacy_biaffine.models.arc_heads import GraphArcs, TreeArcs
 from spacy_biaffine.models.torch_layer import Scored
@@ -304,7 +305,7 @@ def test_relations_that_are_not_annotated_do_not_count():
     nlp = RELATIONS.make()
     docs = gold_docs(nlp.vocab)
     for doc in docs:
-        del doc.spans["relations"]
+        del doc.spans[graph_group("relations")]
     parser = component(nlp).model.get_ref("parser").shims[0].module
     before = {name: weight.clone() for name, weight in parser.state_dict().items()}
     assert nlp.update(examples_of(docs), sgd=Adam(0.01, L2=0.0))[NAME] > 0

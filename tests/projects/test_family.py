@@ -33,6 +33,7 @@ from thinc.api import Adam, Config, fix_random_seed, set_dropout_rate
 
 from spacy_biaffine.doc.given import give
 from spacy_biaffine.doc.graphs import set_frames, set_relations
+from spacy_biaffine.doc.stored_graphs import graph_group
 from spacy_biaffine.formats.common.docbin import read_docbin
 from spacy_biaffine.formats.corpora.corpus import GivenCorpus
 from spacy_biaffine.formats.corpora.mixed import MixedCorpus
@@ -145,9 +146,9 @@ TAUGHT = {
     "sents": (["sents"], [], {PARSER}),
     "tags": (["tag"], [], {TAGGER}),
     "entities": (["ents"], [], {NER}),
-    "relations": (["ents"], ["relations"], {NER, GRAPH}),
-    "frames": ([], ["frames"], {SRL}),
-    "others": (["pos", "lemma"], ["dep_graph", "sc"], set()),
+    "relations": (["ents"], [graph_group("relations")], {NER, GRAPH}),
+    "frames": ([], [graph_group("frames")], {SRL}),
+    "others": (["pos", "lemma"], [graph_group("dep_graph"), "sc"], set()),
 }
 """By a layer: the annotation of its Docs, their span groups, and the components that they teach."""
 

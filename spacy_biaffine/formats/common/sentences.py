@@ -5,7 +5,10 @@ from typing import Any
 
 from spacy.tokens import Doc, Span, SpanGroup
 
-from ...doc.graphs import ROOT, Edge, SpanGraph, graph_of, set_graph
+from ...doc.graphs import ROOT, Edge, SpanGraph, graph_of, has_graph, set_graph
+from ...doc.kept import CHARACTERS, PLACES
+from ...doc.scores import STARTS, aligned
+from ...doc.stored_graphs import graph_key
 
 
 def sentence_docs(doc: Doc) -> Iterator[Doc]:
@@ -14,14 +17,19 @@ def sentence_docs(doc: Doc) -> Iterator[Doc]:
     What a group's attrs hold for each of its spans, or without spans for each token, is cut too.
     Raises ValueError for a Doc without sentence starts.
     """
-    graphs = {key: graph_of(doc, key) for key, group in doc.spans.items() if "nodes" in group.attrs}
-    others = {key: (group, list(group)) for key, group in doc.spans.items() if key not in graphs}
+    groups = dict(doc.spans)
+    keys = {name: graph_key(name, group) for name, group in groups.items()}
+    graphs = {key: graph_of(doc, key) for key in keys.values() if key and has_graph(doc, key)}
+    others = [name for name, key in keys.items() if key is None]
+    for name in others:
+        if STARTS in groups[name].attrs:
+            groups[name] = aligned(doc, name)
     for sent in doc.sents:
         part = sent.as_doc()
         for key, graph in graphs.items():
             _cut_graph(graph, key, sent, part)
-        for key, (group, spans) in others.items():
-            part.spans[key] = _cut_group(group, spans, sent, part)
+        for name in others:
+            part.spans[name] = _cut_group(groups[name], sent, part)
         yield part
 
 
@@ -37,12 +45,14 @@ def _cut_graph(graph: SpanGraph, key: str, sent: Span, part: Doc) -> None:
     set_graph(part, key, [_moved(nodes[number], sent, part) for number in numbers], kept)
 
 
-def _cut_group(group: SpanGroup, spans: list[Span], sent: Span, part: Doc) -> SpanGroup:
-    if spans:
-        chosen = [number for number, span in enumerate(spans) if _within(span, sent)]
-    else:
-        chosen = list(range(sent.start, sent.end))
-    size = len(spans) or len(group.doc)
+def _cut_group(group: SpanGroup, sent: Span, part: Doc) -> SpanGroup:
+    spans = list(group)
+    places = [(span.start_char, span.end_char) for span in spans]
+    places = places or [tuple(place[:2]) for place in group.attrs.get(PLACES, ())]
+    chosen = [n for n, (start, end) in enumerate(places) if _has(sent, start, end)]
+    size = len(places)
+    if not places:
+        chosen, size = list(range(sent.start, sent.end)), len(group.doc)
     attrs: dict[str, Any] = {
         name: [value[number] for number in chosen]
         if isinstance(value, list) and len(value) == size
@@ -50,7 +60,22 @@ def _cut_group(group: SpanGroup, spans: list[Span], sent: Span, part: Doc) -> Sp
         for name, value in group.attrs.items()
     }
     moved = [_moved(spans[number], sent, part) for number in chosen] if spans else []
-    return SpanGroup(part, name=group.name, attrs=attrs, spans=moved)
+    return SpanGroup(part, name=group.name, attrs=_moved_places(attrs, sent), spans=moved)
+
+
+def _moved_places(attrs: dict[str, Any], sent: Span) -> dict[str, Any]:
+    first = sent.start_char
+    if STARTS in attrs:
+        attrs[STARTS] = [start - first for start in attrs[STARTS]]
+    if PLACES in attrs:
+        attrs[PLACES] = [[start - first, end - first, *more] for start, end, *more in attrs[PLACES]]
+    if CHARACTERS in attrs:
+        attrs[CHARACTERS] = sent.end_char - first
+    return attrs
+
+
+def _has(sent: Span, start: int, end: int) -> bool:
+    return sent.start_char <= start and end <= sent.end_char
 
 
 def _within(span: Span, sent: Span) -> bool:

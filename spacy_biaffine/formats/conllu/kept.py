@@ -1,8 +1,8 @@
 """What CoNLL-U says beyond spaCy's token attributes, kept on the Doc.
 
-``doc.spans["conllu"]`` has one span a sentence, and ``attrs["sentences"]`` of that group one plain
-dict a sentence, so DocBin, ``to_bytes`` and ``copy`` keep both. A dict holds only what the tokens
-can't give back:
+The group ``spacy_biaffine.conllu`` in ``doc.spans`` has the characters and the number of tokens of
+each sentence in its attrs, and one plain dict a sentence, so DocBin, ``to_bytes`` and ``copy`` keep
+them. A dict holds only what the tokens can't give back:
 
     comments   leading comment lines, joined by \\n
     others     [words before it, raw line] of multiword ranges and empty nodes
@@ -19,7 +19,21 @@ from typing import Any
 
 from spacy.tokens import Doc, SpanGroup
 
-GROUP = "conllu"
+from ...doc.kept import (
+    CHANGED,
+    CHARACTERS,
+    MERGED,
+    PLACES,
+    UnreadableError,
+    check_text,
+    end_of,
+    group_name,
+    kept_group,
+    warn_absent,
+)
+from ...doc.nodes import packed_spans
+
+GROUP = group_name("conllu")
 
 
 @dataclass(frozen=True)
@@ -60,30 +74,50 @@ class KeptSentence:
 
 def keep(doc: Doc, bounds: list[tuple[int, int]], sentences: list[dict[str, Any]]) -> None:
     """Put the sentences' leftovers on the Doc. bounds: (start, end) tokens of each sentence."""
-    spans = [doc[start:end] for start, end in bounds]
-    attrs = {"sentences": sentences}
-    doc.spans[GROUP] = SpanGroup(doc, name=GROUP, attrs=attrs, spans=spans)
+    spans = [(doc[start:end], end - start) for start, end in bounds]
+    places = [[span.start_char, span.end_char, size] for span, size in spans]
+    attrs = {"sentences": sentences, PLACES: places, CHARACTERS: end_of(doc)}
+    doc.spans[GROUP] = SpanGroup(doc, name=GROUP, attrs=attrs)
 
 
 def kept_sentences(doc: Doc) -> list[KeptSentence]:
-    """Sentences kept on the Doc, in order; [] where it does not come from CoNLL-U, or where its
-    tokens were merged or split since.
+    """Sentences kept on the Doc, in order; [] where it does not come from CoNLL-U or was joined
+    from others, and, with a warning, where its tokens were merged or split since.
     """
-    if GROUP not in doc.spans:
+    group = kept_group(doc, GROUP)
+    if group is None or "sentences" not in group.attrs:
         return []
-    group = doc.spans[GROUP]
-    data = group.attrs.get("sentences", [])
+    data = group.attrs["sentences"]
     try:
-        bounds = [(span.start, span.end) for span in group]
-    except IndexError:  # a span beyond the end: tokens were merged
-        return []
-    starts = [0, *(end for _, end in bounds)]
-    if starts != [*(start for start, _ in bounds), len(doc)] or len(data) != len(bounds):
+        check_text(doc, group.attrs)
+        bounds = list(_bounds(doc, group))
+    except UnreadableError as cause:
+        warn_absent("what CoNLL-U says beside spaCy's attributes", cause)
         return []
     return [KeptSentence(*bound, each) for bound, each in zip(bounds, data, strict=True)]
 
 
+def _bounds(doc: Doc, group: SpanGroup) -> Iterator[tuple[int, int]]:
+    """First token and the one after the last of each sentence. Raises UnreadableError."""
+    places = group.attrs.get(PLACES)
+    if places is None:  # of an earlier version, where sentences were spans
+        spans = packed_spans(group)
+        places = [(span.start, span.end, span.end_token - span.first_token) for span in spans]
+    if len(places) != len(group.attrs["sentences"]):
+        raise UnreadableError(CHANGED)
+    token = 0
+    for start, end, size in places:
+        span = doc.char_span(start, end)
+        if span is None or (span.start, len(span)) != (token, size):
+            raise UnreadableError(MERGED)
+        yield span.start, span.end
+        token = span.end
+    if token != len(doc):
+        raise UnreadableError(MERGED)
+
+
 def copy_kept(source: Doc, target: Doc) -> None:
     """Give a Doc with the same tokens the leftovers of another, e.g. to write a new parse."""
-    if GROUP in source.spans:
-        target.spans[GROUP] = source.spans[GROUP].copy(doc=target)
+    group = kept_group(source, GROUP)
+    if group is not None:
+        target.spans[GROUP] = group.copy(doc=target)

@@ -12,6 +12,7 @@ from spacy.vocab import Vocab
 from spacy_biaffine.doc.graphs import DEP_GRAPH, has_graph
 from spacy_biaffine.formats.common.lines import FormatError
 from spacy_biaffine.formats.conllu.api import read_conllu
+from spacy_biaffine.formats.conllu.kept import kept_sentences
 from spacy_biaffine.formats.relations.api import RelationReport, add_layers, set_enhanced
 
 SAMPLER = Path(__file__).parents[3] / "assets" / "treebank"
@@ -125,12 +126,12 @@ def test_an_absent_layer_is_not_an_empty_one(layers, absent):
     for n_sents, path in ((1, layers(lacking, WALK)), (2, layers(lacking, WALK))):
         read, *rest = add_layers(docs(text, n_sents=n_sents), path)
         assert read.has_annotation("ENT_IOB") == ("entities" in lacking)
-        assert ("relations" in read.spans) == ("relations" in lacking)
-        assert ("frames" in read.spans) == ("frames" in lacking)
+        assert has_graph(read, "relations") == ("relations" in lacking)
+        assert has_graph(read, "frames") == ("frames" in lacking)
         assert all(doc.has_annotation("ENT_IOB") and doc._.relations for doc in rest)
     (read,) = add_layers(docs(CONTRACTED.replace("walk-1", "walk-2")), layers(empty))
     assert read.has_annotation("ENT_IOB")
-    assert {"relations", "frames"} <= set(read.spans)
+    assert has_graph(read, "relations") and has_graph(read, "frames")
     assert not (read.ents or read._.relations or read._.frames)
 
 
@@ -167,7 +168,7 @@ def test_layers_of_the_sampler(split, counts):
     path = SAMPLER / f"en_sampler-layers-{split}.jsonl"
     pieces = 0
     for read in add_layers(treebank, path, report=report):
-        assert len(list(read.sents)) == len(read.spans["conllu"])
+        assert len(list(read.sents)) == len(kept_sentences(read))
         pieces += sum(len(role.spans) for frame in read._.frames for role in frame.roles)
     assert (report.entities, report.relations, report.frames, pieces) == counts
 
