@@ -39,9 +39,11 @@ def test_commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("Rain\n")
     (tmp_path / "grid.yml").write_text("name: grid\n")
     hide(monkeypatch, "starlette", "serve.app")
-    assert "spacy-biaffine[serve]" in call("serve", model)[1]
+    assert "pip install -e '.[serve]' in a clone" in call("serve", model)[1]
     hide(monkeypatch, "ray", "annotate.on_ray")
     on_ray = ["annotate", model, tmp_path / "in.txt", tmp_path / "out.jsonl", "--ray", "auto"]
-    assert "spacy-biaffine[ray]" in call(*on_ray)[1]
+    assert "pip install -e '.[ray]' in a clone" in call(*on_ray)[1]
     hide(monkeypatch, "filelock", "experiments.drive", "experiments.results")
-    assert "spacy-biaffine[experiments]" in call("experiment", tmp_path / "grid.yml")[1]
+    assert (
+        "pip install -e '.[experiments]' in a clone" in call("experiment", tmp_path / "grid.yml")[1]
+    )

@@ -112,7 +112,7 @@ def _run(ray: str | None, n_process: int) -> "Run":
     try:
         from ..annotate.on_ray import run_on_ray
     except ImportError as error:
-        raise ValueError(f"{error}. --ray needs: pip install 'spacy-biaffine[ray]'") from error
+        raise ValueError(f"{error}. --ray needs: pip install -e '.[ray]' in a clone") from error
     return run_on_ray(ray)
 
 

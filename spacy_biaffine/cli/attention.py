@@ -39,7 +39,7 @@ def attention(
     try:
         from ..pictures.plots import draw_attention, draw_embeddings, draw_tree_attention
     except ImportError:
-        msg.fail('Pictures need matplotlib: pip install "spacy-biaffine[plots]"', exits=1)
+        msg.fail('Pictures need matplotlib: pip install -e ".[plots]" in a clone', exits=1)
     try:
         nlp = spacy.load(model)
     except (ValueError, OSError, ImportError) as error:

@@ -42,7 +42,7 @@ def experiment(
     try:
         from ..experiments.drive import Drive
     except ImportError as error:
-        msg.fail(f"{error}. Grids need: pip install 'spacy-biaffine[experiments]'", exits=1)
+        msg.fail(f"{error}. Grids need: pip install -e '.[experiments]' in a clone", exits=1)
     grid = load_grid(file, ctx.args)
     if grid.missing:
         needed = " ".join(f"--vars.{name} VALUE" for name in grid.missing)
@@ -73,5 +73,5 @@ def _pool(ray: str | None, work: Path, workers: int | None, keep: bool) -> "Pool
     try:
         from ..experiments.ray_pool import RayPool
     except ImportError as error:
-        msg.fail(f"{error}. --ray needs: pip install 'spacy-biaffine[ray]'", exits=1)
+        msg.fail(f"{error}. --ray needs: pip install -e '.[ray]' in a clone", exits=1)
     return RayPool(ray, work, workers, keep=keep)

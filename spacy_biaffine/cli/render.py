@@ -84,7 +84,7 @@ def _check_png() -> None:
     try:
         import resvg_py  # noqa: F401 (is it there?)
     except ImportError as error:
-        raise ImportError(f'{error}. PNG needs: pip install "spacy-biaffine[png]"') from None
+        raise ImportError(f'{error}. PNG needs: pip install -e ".[png]" in a clone') from None
 
 
 def _docs(source: Path, model: str | None, limit: int) -> "Iterator[Doc]":

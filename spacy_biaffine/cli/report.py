@@ -21,7 +21,7 @@ def report(
     try:
         from ..experiments.report import write_report
     except ImportError as error:
-        msg.fail(f"{error}. Reports need: pip install 'spacy-biaffine[experiments]'", exits=1)
+        msg.fail(f"{error}. Reports need: pip install -e '.[experiments]' in a clone", exits=1)
     grid = load_grid(file, ctx.args)
     command = " ".join(["python -m spacy biaffine report", file.as_posix(), *ctx.args])
     try:

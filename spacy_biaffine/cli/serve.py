@@ -40,7 +40,7 @@ def serve(
         from ..serve.app import make_app
         from ..serve.protocol import TimedProtocol
     except ImportError as error:
-        msg.fail(f"{error}. The page needs: pip install 'spacy-biaffine[serve]'", exits=1)
+        msg.fail(f"{error}. The page needs: pip install -e '.[serve]' in a clone", exits=1)
     if model == PIPELINE and not is_package(PIPELINE):
         msg.fail(
             f"{PIPELINE} is not installed",

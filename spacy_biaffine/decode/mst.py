@@ -8,6 +8,8 @@ word j.
 import numpy as np
 from numpy.typing import NDArray
 
+from .finite import check_finite
+
 Scores = NDArray[np.floating]
 Heads = NDArray[np.int64]
 
@@ -21,7 +23,7 @@ def decode_trees(scores: Scores, lengths: NDArray[np.integer]) -> Heads:
     scores: (B, n, n + 1) float, additive over arcs (log-probabilities).
     lengths: (B,) number of words of each sentence, 0 to n.
     Returns heads (B, n), 0 where there is padding.
-    Raises ValueError where a score is NaN.
+    Raises ValueError where a score is NaN or +inf.
     """
     return _decode(scores, lengths, one_root=True)
 
@@ -41,11 +43,7 @@ def _decode(scores: Scores, lengths: NDArray[np.integer], *, one_root: bool) -> 
     words = np.arange(scores.shape[1])[None, :] < np.asarray(lengths)[:, None]
     if not words.any():
         return np.zeros(words.shape, dtype=np.int64)
-    if np.isnan(scores[words]).any():
-        raise ValueError(
-            "Arc scores contain NaN: the model's weights or its input vectors are not finite. "
-            "Lower the learning rate or clip the gradients."
-        )
+    check_finite("Arc", scores[words])
     # The greedy heads of most sentences are a tree already; only the others need the search.
     heads = np.where(words, _best_heads(scores, words), 0)
     for i in np.flatnonzero(~_are_trees(heads, words, one_root=one_root)):

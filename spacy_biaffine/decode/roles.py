@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Ints
+from .finite import check_finite
 
 
 def choose_arguments(starts: Ints, ends: Ints, scores: NDArray[np.floating]) -> NDArray[np.bool_]:
@@ -19,13 +20,9 @@ def choose_arguments(starts: Ints, ends: Ints, scores: NDArray[np.floating]) -> 
     Spans at or below 0 are never chosen, so padding has 0 or -inf.
     Returns (P, m), True where a span is chosen, whatever the order of the candidates. Of two sets
     with equal sums, look at the last span in which they differ, by end, then by start, then by
-    number: the set without it is chosen. Raises ValueError where a score is NaN.
+    number: the set without it is chosen. Raises ValueError where a score is NaN or +inf.
     """
-    if np.isnan(scores).any():
-        raise ValueError(
-            "Role scores contain NaN: the model's weights or its input vectors are not finite. "
-            "Lower the learning rate or clip the gradients."
-        )
+    check_finite("Role", scores)
     chosen = np.zeros(scores.shape, dtype=bool)
     useful = scores > 0
     width = int(useful.sum(axis=1).max(initial=0))

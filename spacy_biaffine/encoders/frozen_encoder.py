@@ -248,7 +248,7 @@ def _import_transformers(user: str) -> Any:
 
 def _remedy(user: str, error: ImportError) -> str:
     return (
-        f"{user} needs the transformers library: pip install 'spacy-biaffine[transformers]' "
+        f"{user} needs the transformers library: pip install -e '.[transformers]' in a clone "
         f"({error})"
     )
 

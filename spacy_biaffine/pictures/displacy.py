@@ -143,7 +143,7 @@ def entities_html(doc: Doc, spans_key: str | None = None) -> str:
 def to_png(svg: str) -> bytes:
     """The picture as a PNG file on white ground, twice as large.
 
-    Raises ImportError without resvg_py: pip install "spacy-biaffine[png]".
+    Raises ImportError without resvg_py: pip install -e ".[png]" in a clone.
     """
     import resvg_py
 

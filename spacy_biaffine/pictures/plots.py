@@ -1,4 +1,4 @@
-"""Pictures of what components learn. Needs matplotlib: pip install "spacy-biaffine[plots]"."""
+"""Pictures of what components learn. Needs matplotlib: pip install -e ".[plots]" in a clone."""
 
 from collections.abc import Iterable, Sequence
 from itertools import count

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 from spacy.errors import Errors
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
+from ..decode.finite import NotFiniteError
 from ..encoders.char_word import show_words
 from ..encoders.trees import show_trees
 from ..gold.alignment import misaligned
@@ -144,6 +146,17 @@ class StructuredPipe(TrainablePipe):
                 f"[{self.name}] has no weights yet: call nlp.initialize() with training examples, "
                 f"or load a trained pipeline with spacy.load()."
             )
+
+    def run_model(self, docs: Sequence[Doc], inputs: Any) -> Any:
+        """What the model predicts. Raises ValueError that names the component and the Doc where its
+        scores are not finite."""
+        try:
+            return self.model.predict(inputs)
+        except NotFiniteError as error:
+            if len(docs) > 1:
+                for doc in docs:  # which of them?
+                    self.predict([doc])
+            raise ValueError(f"[{self.name}] {error} The Doc is {docs[0].text[:60]!r}.") from error
 
     def _collect_labels(self, examples: Iterable[Example]) -> None:
         found = {key: set(labels) for key, labels in self.cfg.items()}

@@ -164,7 +164,7 @@ class NormBiaffineGraphParser(StructuredPipe):
             none, no_probs = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
             return [ParsedGraph(none, none, none, none, no_probs, no_probs) for _ in docs]
         cuts = sentence_parts(docs, self.model.attrs["max_length"])
-        return self.model.predict(GraphInput(docs, cuts, self._features(docs)))
+        return self.run_model(docs, GraphInput(docs, cuts, self._features(docs)))
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[ParsedGraph]) -> None:
         """Write the graphs, and the entities that the tagger has found."""

@@ -145,7 +145,7 @@ class NormBiaffineParser(StructuredPipe):
         if not any(len(doc) for doc in docs):
             empty = np.zeros(0, dtype=np.int64)
             return [Parse(empty, empty, empty.astype("f"), empty.astype("f")) for _ in docs]
-        return self.model.predict(ParserInput(docs, None, self._features(docs)))
+        return self.run_model(docs, ParserInput(docs, None, self._features(docs)))
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Parse]) -> None:
         """Write heads, labels and sentence starts."""

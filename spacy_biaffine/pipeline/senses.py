@@ -15,10 +15,7 @@ def lemma_of(token: Token) -> str:
 
 
 class Senses:
-    """Which senses a lemma has, and which of them is the most frequent.
-
-    Of a lemma that was never seen the first sense is guessed, LEMMA.01.
-    """
+    """Which senses a lemma has, and which of them is the most frequent."""
 
     def __init__(self, counts: Mapping[str, Mapping[str, int]] | None = None) -> None:
         self._counts = {lemma: Counter(senses) for lemma, senses in (counts or {}).items()}
@@ -41,9 +38,9 @@ class Senses:
         counts: Mapping[str, int] = self._counts.get(lemma, {})
         return sorted(counts, key=lambda sense: (-counts[sense], sense))
 
-    def best(self, lemma: str) -> str:
-        """The most frequent sense of a lemma."""
-        return next(iter(self.seen(lemma)), f"{lemma}.01")
+    def best(self, lemma: str) -> str | None:
+        """The most frequent sense of a lemma, None where none was seen."""
+        return next(iter(self.seen(lemma)), None)
 
     def to_data(self) -> SenseCounts:
         """Lemmas and senses in alphabetical order, for a component's cfg; see `__init__`."""

@@ -196,7 +196,7 @@ class SyntaxSRL(StructuredPipe):
             given = _predicates_on(docs, self.frames_key)
         features = {"predicate": _given(may_be, given), "senses": self._senses_of(docs)}
         cuts = sentence_parts(docs, self.model.attrs["max_length"])
-        return self.model.predict(RoleInput(docs, cuts, features))
+        return self.run_model(docs, RoleInput(docs, cuts, features))
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[FoundFrame]]) -> None:
         """Write the frames, with the probabilities of predicates and roles as their scores."""

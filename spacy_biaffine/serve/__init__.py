@@ -1,2 +1,2 @@
 """A page on which a pipeline's analysis of a text can be seen. Needs pip install
-"spacy-biaffine[serve]"."""
+-e ".[serve]" in a clone."""
