@@ -1,5 +1,7 @@
 """Fixtures for all tests."""
 
+import multiprocessing
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,9 @@ from hypothesis import HealthCheck, settings
 from spacy.language import Language
 
 torch.set_num_threads(1)
+
+if "TESTS_START_METHOD" in os.environ:  # of worker processes, to try that of another system
+    multiprocessing.set_start_method(os.environ["TESTS_START_METHOD"])
 
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -69,7 +69,7 @@ def start_process(folder: Path, config: str) -> subprocess.Popen:
     folder.mkdir(parents=True)
     (folder / "config.cfg").write_text(config, encoding="utf8")
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    with (folder / "output.log").open("w") as log:
+    with (folder / "output.log").open("w", encoding="utf8") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "spacy_biaffine.experiments.cell", str(folder)],
             stdin=subprocess.PIPE,
