@@ -60,6 +60,7 @@ class StructuredPipe(TrainablePipe):
         self.scorer = scorer
         self.cfg: dict[str, Any] = {"labels": []}
         self._has_learned = False
+        self._has_warned = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -192,6 +193,7 @@ class StructuredPipe(TrainablePipe):
         validate_examples(examples, f"{type(self).__name__}.update")
         if any(len(eg.predicted) for eg in examples):
             self.require_weights()
+            self._check_labels(examples)
             set_dropout_rate(self.model, drop)
             loss = self.update_model(examples)
             losses[self.name] += loss
@@ -199,6 +201,23 @@ class StructuredPipe(TrainablePipe):
         if sgd:
             self.finish_update(sgd)
         return losses
+
+    def _check_labels(self, examples: Iterable[Example]) -> None:
+        """Warn at the first gold label that is not learned, once."""
+        if self._has_warned:
+            return
+        for example in examples:
+            unknown = sorted(self.gold_labels(example)["labels"].difference(self.labels))
+            if unknown:
+                self._has_warned = True
+                warnings.warn(
+                    f"[{self.name}] does not learn {unknown[0]!r}: it has seen no such label when "
+                    f"it was initialized. Of a corpus that is streamed spaCy shows 100 examples: "
+                    f"write all labels with `python -m spacy init labels`, and name the file in "
+                    f"[initialize.components.{self.name}.labels].",
+                    stacklevel=3,
+                )
+                return
 
     def finish_update(self, sgd: Optimizer) -> None:
         """Take the optimizer's step. There is none where all updates since the last one had no gold

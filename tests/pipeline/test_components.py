@@ -414,6 +414,15 @@ def test_two_processes_predict_the_same(factory, trained):
     assert_same(factory, docs, list(trained.pipe(TEXTS, batch_size=2)))
 
 
+def test_labels_that_were_not_there_at_first_are_named_once(factory):
+    nlp = factory.make()
+    examples = examples_of([factory.relabel(nlp.vocab, "UNSEEN")])
+    with pytest.warns(UserWarning, match=r"UNSEEN.*python -m spacy init labels") as warned:
+        nlp.update(examples)
+        nlp.update(examples)
+    assert len([each for each in warned if "init labels" in str(each.message)]) == 1
+
+
 # Saving
 
 
