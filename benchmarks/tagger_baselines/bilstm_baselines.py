@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import torch
 from spacy.language import Language
+from spacy.training import Example
 from thinc.api import Model
 from torch import Tensor, nn
 from torchcrf import CRF
@@ -83,25 +84,33 @@ class CrfTagger(LabelAttentionTagger):
     Every word needs a gold label: one without is taken for the first label.
     """
 
-    def loss(  # type: ignore[override]  # scores of another kind
-        self, scores: Sequence[Scored[CrfScores]], targets: Ints
-    ) -> tuple[float, list[tuple]]:
-        """The loss and the gradient of the scores."""
+    def update_model(self, examples: Sequence[Example]) -> float:
+        """Run the model forth and back on Examples, and return the loss."""
+        scores, backprop = self.model.begin_update([eg.predicted for eg in examples])
         crf = network_of(self.model).crf
-        gold = targets_at(targets, [batch.tokens for batch in scores])
+        loss, gradients = crf_loss(crf, scores, self.targets_of(examples))
+        backprop(gradients)
+        return loss
 
-        def mean(batches: list[CrfScores]) -> Tensor:
-            each = []
-            for batch, scored, labels in zip(batches, scores, gold, strict=True):
-                weights = batch._asdict()
-                emissions = weights.pop("emissions")
-                mask = on_device(scored.tokens >= 0, emissions)
-                tags = on_device(labels, emissions).clamp(min=0)
-                options = {"mask": mask, "reduction": "sum"}
-                each.append(-torch.func.functional_call(crf, weights, (emissions, tags), options))
-            return torch.stack(each).sum() / count_known(gold)
 
-        return with_gradient(mean, [batch.scores for batch in scores])
+def crf_loss(
+    crf: CRF, scores: Sequence[Scored[CrfScores]], targets: Ints
+) -> tuple[float, list[tuple[Tensor, ...]]]:
+    """The loss and the gradients of the scores."""
+    gold = targets_at(targets, [batch.tokens for batch in scores])
+
+    def loss(batches: list[CrfScores]) -> Tensor:
+        each = []
+        for batch, scored, labels in zip(batches, scores, gold, strict=True):
+            weights = batch._asdict()
+            emissions = weights.pop("emissions")
+            mask = on_device(scored.tokens >= 0, emissions)
+            tags = on_device(labels, emissions).clamp(min=0)
+            options = {"mask": mask, "reduction": "sum"}
+            each.append(-torch.func.functional_call(crf, weights, (emissions, tags), options))
+        return torch.stack(each).sum() / count_known(gold)
+
+    return with_gradient(loss, [batch.scores for batch in scores])
 
 
 def BiLSTMSoftmaxModel(  # noqa: N802 (spaCy names architectures like classes)

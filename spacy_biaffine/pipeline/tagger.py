@@ -123,28 +123,16 @@ class LabelAttentionTagger(StructuredPipe):
 
     def update_model(self, examples: Sequence[Example]) -> float:
         """Cross-entropy, the mean over the words that have a gold label that the model knows."""
-        numbers = {label: number for number, label in enumerate(self.labels)}
-        gold = [label for eg in examples for label in self.target.gold(eg)]
-        targets = np.array([numbers.get(label, -1) for label in gold], dtype=np.int64)
         scores, backprop = self.model.begin_update([eg.predicted for eg in examples])
-        loss, gradients = self.loss(scores, targets)
+        loss, gradients = tagger_loss(scores, self.targets_of(examples))
         backprop(gradients)
         return loss
 
-    def loss(
-        self, scores: Sequence[Scored[LabelScores]], targets: Ints
-    ) -> tuple[float, list[tuple]]:
-        """The loss and the gradient of the scores. targets: (all tokens,), -1 where unknown."""
-        gold = [targets[batch.tokens[batch.tokens >= 0]] for batch in scores]
-
-        def mean(batches: list[LabelScores]) -> torch.Tensor:
-            each = [
-                cross_entropy(batch.scores, on_device(labels, batch.scores))
-                for batch, labels in zip(batches, gold, strict=True)
-            ]
-            return torch.stack(each).sum() / count_known(gold)
-
-        return with_gradient(mean, [batch.scores for batch in scores])
+    def targets_of(self, examples: Sequence[Example]) -> Ints:
+        """(tokens,) the number of the gold label of each token, -1 where it is unknown."""
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        gold = [label for eg in examples for label in self.target.gold(eg)]
+        return np.array([numbers.get(label, -1) for label in gold], dtype=np.int64)
 
     def predict(self, docs: Iterable[Doc]) -> list[Tags]:
         """The labels of every Doc."""
@@ -181,3 +169,19 @@ class LabelAttentionTagger(StructuredPipe):
             f"errors therefore: {listed}{more}.",
             stacklevel=3,
         )
+
+
+def tagger_loss(
+    scores: Sequence[Scored[LabelScores]], targets: Ints
+) -> tuple[float, list[tuple[torch.Tensor, ...]]]:
+    """The mean cross-entropy of the words with a target, and the gradients of the scores."""
+    gold = [targets[batch.tokens[batch.tokens >= 0]] for batch in scores]
+
+    def loss(batches: list[LabelScores]) -> torch.Tensor:
+        each = [
+            cross_entropy(batch.scores, on_device(labels, batch.scores))
+            for batch, labels in zip(batches, gold, strict=True)
+        ]
+        return torch.stack(each).sum() / count_known(gold)
+
+    return with_gradient(loss, [batch.scores for batch in scores])
