@@ -158,8 +158,8 @@ class Form:
 
 
 FORMS = {
-    "conllu": Form("convert", CONLLU),
-    "conllu merged": Form("convert", CONLLU, ("--merge-mwt", "--n-sents", "2")),
+    "conllu": Form("convert", CONLLU, ("--form", "conllu")),
+    "conllu merged": Form("convert", CONLLU, ("--form", "conllu", "--merge-mwt", "--n-sents", "2")),
     "enhanced": Form("convert-relations", CONLLU, ("--form", "conllu")),
     "layers": Form("convert-relations", LAYERS, ("--form", "conllu")),
     "spert": Form("convert-relations", SPERT, ("--form", "spert")),

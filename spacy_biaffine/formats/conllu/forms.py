@@ -20,7 +20,7 @@ CONLLU = Form(
     holds=("sentences", "trees", "tags"),
     sample={"en_x-ud-dev.conllu": SAMPLE},
     example="UD_English-EWT corpus --n-sents 3",
-    fits=lambda path: path.suffix == ".conllu" and len(first_row(path)) in (0, len(COLUMNS)),
+    fits=lambda path: path.suffix == ".conllu" and len(first_row(path)) <= len(COLUMNS),
     read=each_file(read_conllu),
     options=(N_SENTS, BY_DOC, MERGE_MWT),
     report=ReadReport,
