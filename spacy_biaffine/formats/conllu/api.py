@@ -46,12 +46,13 @@ def read_conllu(
     n_sents: sentences to a Doc; by_doc: a Doc for each ``# newdoc`` instead.
     merge_mwt: one token for each multiword token, so that ``doc.text`` is ``# text``; otherwise the
         syntactic words are the tokens, and `source_text` gives the text back.
-    skip_bad: leave out sentences that are not valid. check_deps: those with malformed DEPS are not.
+    skip_bad: leave out sentences that are not valid. check_deps: those with malformed DEPS are not,
+        and sentences with and without DEPS do not share a Doc.
     report: filled with counts.
     Raises ConlluError, with file and line.
     """
     sentences = read_sentences(path, report, skip_bad=skip_bad, check_deps=check_deps)
-    return _docs(sentences, vocab, n_sents, by_doc, merge_mwt)
+    return _docs(sentences, vocab, n_sents, by_doc, merge_mwt, by_deps=check_deps)
 
 
 def docs_from_conllu(
@@ -70,10 +71,16 @@ def docs_from_conllu(
 
 
 def _docs(
-    sentences: Iterator[Sentence], vocab: Vocab, n_sents: int, by_doc: bool, merge_mwt: bool
+    sentences: Iterator[Sentence],
+    vocab: Vocab,
+    n_sents: int,
+    by_doc: bool,
+    merge_mwt: bool,
+    *,
+    by_deps: bool = False,
 ) -> Iterator[Doc]:
     maker = DocMaker(vocab)
     if merge_mwt:
         sentences = map(merge_ranges, sentences)
-    for group in group_sentences(sentences, n_sents=n_sents, by_doc=by_doc):
+    for group in group_sentences(sentences, n_sents=n_sents, by_doc=by_doc, by_deps=by_deps):
         yield maker.make(group)

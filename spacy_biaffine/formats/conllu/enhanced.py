@@ -16,7 +16,10 @@ Heads = dict[str, list[tuple[str, str]]]
 
 
 def set_enhanced(doc: Doc) -> None:
-    """Write the enhanced graph to doc._.dep_graph, if there is any; empty nodes are collapsed.
+    """Write the enhanced graph to doc._.dep_graph, if it is known; empty nodes are collapsed.
+
+    It is unknown where all words of a sentence have DEPS ``_``: a Doc with such a sentence gets no
+    graph, and is then not trained on or scored. A single ``_`` beside filled DEPS is no arc.
 
     A path from a word over empty nodes to another word becomes an arc between these two, whose
     label is all labels on the way joined by ">", as for the evaluation of the IWPT 2020 and 2021
@@ -25,7 +28,7 @@ def set_enhanced(doc: Doc) -> None:
     """
     arcs: dict[Arc, None] = {}
     sentences = [(each, _heads(each)) for each in kept_sentences(doc)]
-    if not any(heads for _, heads in sentences):
+    if not sentences or not all(heads for _, heads in sentences):
         return
     for sentence, heads in sentences:
         for at in range(sentence.end - sentence.start):
@@ -33,6 +36,14 @@ def set_enhanced(doc: Doc) -> None:
                 above = None if head == "0" else doc[sentence.start + int(head) - 1]
                 arcs[Arc(above, doc[sentence.start + at], label)] = None
     set_arcs(doc, arcs)
+
+
+def count_unfilled(doc: Doc) -> tuple[int, int]:
+    """How many sentences have no DEPS at all, and how many words have none beside others that do;
+    words of a sentence that came from CoNLL-U."""
+    cells = [each.cells("deps") for each in kept_sentences(doc)]
+    known = [each for each in cells if any(each)]
+    return len(cells) - len(known), sum(each.count("_") for each in known)
 
 
 def _heads(sentence: KeptSentence) -> Heads:

@@ -26,12 +26,13 @@ _MINUS_ONE = 2**64 - 1
 
 
 def group_sentences(
-    sentences: Iterable[Sentence], *, n_sents: int = 1, by_doc: bool = False
+    sentences: Iterable[Sentence], *, n_sents: int = 1, by_doc: bool = False, by_deps: bool = False
 ) -> Iterator[list[Sentence]]:
     """Sentences of one Doc each: n_sents of them, or (by_doc) all up to the next ``# newdoc``.
 
     A group never goes across ``# newdoc``. A sentence without a root stands alone or with its like,
-    since in a Doc spaCy could not tell where it starts.
+    since in a Doc spaCy could not tell where it starts. by_deps: so does a sentence without DEPS,
+    whose graph is unknown, since a graph is there for all of a Doc or not at all.
     """
     if n_sents < 1:
         raise ValueError(f"n_sents is {n_sents}; it must be 1 or more")
@@ -40,7 +41,9 @@ def group_sentences(
     group: list[Sentence] = []
     for sentence in sentences:
         full = len(group) == n_sents and not by_doc
-        if group and (full or sentence.starts_doc or not _go_together(group[-1], sentence)):
+        if group and (
+            full or sentence.starts_doc or not _go_together(group[-1], sentence, by_deps)
+        ):
             yield group
             group = []
         group.append(sentence)
@@ -48,11 +51,17 @@ def group_sentences(
         yield group
 
 
-def _go_together(left: Sentence, right: Sentence) -> bool:
+def _go_together(left: Sentence, right: Sentence, by_deps: bool) -> bool:
+    if by_deps and _has_deps(left) != _has_deps(right):
+        return False
     with_root = [any(cells[HEAD] == "0" for cells in s.words) for s in (left, right)]
     if all(with_root):
         return True
     return all(cells[HEAD] == "_" for s in (left, right) for cells in s.words)
+
+
+def _has_deps(sentence: Sentence) -> bool:
+    return any(cells[DEPS] != "_" for cells in sentence.words)
 
 
 class DocMaker:
@@ -144,7 +153,7 @@ class DocMaker:
             "deprel": [c[DEPREL] if c[HEAD] == "_" != c[DEPREL] else "" for c in words],
         }
         data: dict[str, Any] = {k: "\t".join(v) for k, v in columns.items() if any(v)}
-        if any(cells[DEPS] != "_" for cells in words):
+        if _has_deps(sentence):
             data["deps"] = "\t".join(cells[DEPS] for cells in words)
         if sentence.comments:
             data["comments"] = "\n".join(sentence.comments)

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from ...doc.graphs import DEP_GRAPH, has_graph
 from ..common.language import vocab_for
 from ..conllu.api import ReadReport, read_conllu
-from ..conllu.enhanced import set_enhanced
+from ..conllu.enhanced import count_unfilled, set_enhanced
 from ..conllu.forms import SAMPLE
 from ..form import Form, each_file, has_keys, head
 from ..options import BY_DOC, IDS, LAYERS, N_SENTS, RELATED_SENTENCES, SPANS_KEY, SPLIT
@@ -60,6 +60,9 @@ def _read_treebank(
     for doc in docs:
         report.texts += layers is None
         set_enhanced(doc)
+        without_deps, unfilled = count_unfilled(doc)
+        report.without_deps += without_deps
+        report.unfilled += unfilled
         if has_graph(doc, DEP_GRAPH):
             report.arcs += len(doc._.dep_graph)
         yield doc

@@ -25,18 +25,24 @@ class RelationReport(EntityReport):
     """Counts filled while reading. repeated: relations listed again, which are kept once.
 
     arcs: edges of dependency graphs. frames: of semantic roles. Both count what is kept.
+    without_deps: sentences whose graph is unknown. unfilled: words without DEPS in other sentences,
+    which have no arc.
     """
 
     relations: int = 0
     repeated: int = 0
     arcs: int = 0
     frames: int = 0
+    without_deps: int = 0
+    unfilled: int = 0
 
     def rows(self) -> list[tuple[str, int]]:
         further = [
             ("arcs", self.arcs),
             ("frames", self.frames),
             ("listed again, kept once", self.repeated),
+            ("sentences without DEPS, their graphs unknown", self.without_deps),
+            ("words without DEPS beside others, no arc", self.unfilled),
         ]
         (texts, entities, *others) = super().rows()
         relations = ("relations", self.relations)

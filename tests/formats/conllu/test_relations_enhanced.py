@@ -18,14 +18,21 @@ from spacy_biaffine.formats.relations.api import RelationReport, add_layers, set
 SAMPLER = Path(__file__).parents[3] / "assets" / "treebank"
 
 
+SHORT_WITH_DEPS = block(
+    row(1, "Rain", 2, "nsubj", deps="2:x"), row(2, "fell", 0, "root", deps="0:root")
+)
+PARTLY = block(row(1, "Snow", 2, "nsubj", deps="2:x"), row(2, "fell", 0, "root"))
+WITHOUT = block(row(1, "Hail", 2, "nsubj"), row(2, "fell", 0, "root"))
+
+
 def enhanced(read: Doc) -> list[tuple[int | None, int, str]]:
     set_enhanced(read)
     return arcs(read)
 
 
 def test_paths_over_empty_nodes_become_arcs():
-    (read,) = docs(SHORT + GRAPH, n_sents=2)
-    assert enhanced(read) == [
+    (read,) = docs(SHORT_WITH_DEPS + GRAPH, n_sents=2)
+    assert enhanced(read)[2:] == [
         (3, 2, "nsubj"),
         (3, 2, "conj:and>dep:of:x"),
         (None, 3, "root"),
@@ -171,6 +178,27 @@ def test_layers_of_the_sampler(split, counts):
         assert len(list(read.sents)) == len(kept_sentences(read))
         pieces += sum(len(role.spans) for frame in read._.frames for role in frame.roles)
     assert (report.entities, report.relations, report.frames, pieces) == counts
+
+
+def test_sentence_without_deps_leaves_the_graph_of_a_doc_unknown():
+    (read,) = docs(SHORT_WITH_DEPS + WITHOUT, n_sents=2)
+    set_enhanced(read)
+    assert not has_graph(read, DEP_GRAPH)
+
+
+@pytest.mark.parametrize("options", [["--n-sents", "9"], ["--by-doc"]])
+def test_docs_are_cut_where_deps_begin_and_end(tmp_path, options):
+    source, target = tmp_path / "in.conllu", tmp_path / "out.spacy"
+    source.write_text(SHORT_WITH_DEPS + WITHOUT + WITHOUT + PARTLY, encoding="utf8")
+    code, output = run(source, target, "--form", "conllu", *options)
+    assert code == 0
+    output = " ".join(output.split())
+    assert "sentences without DEPS, their graphs unknown 2" in output
+    assert "words without DEPS beside others, no arc 1" in output
+    read = docs_in(target)
+    assert [len(each) for each in read] == [2, 4, 2]
+    assert [has_graph(each, DEP_GRAPH) for each in read] == [True, False, True]
+    assert [len(each._.dep_graph) for each in read] == [2, 0, 1]
 
 
 def test_command(layers, tmp_path):
