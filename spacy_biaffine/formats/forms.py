@@ -12,6 +12,7 @@ from .form import Form
 from .layers.forms import LAYERS_JSON
 from .props.forms import CONLL05, CONLL09, PROPBANK, UP
 from .relations.forms import CONLL04, ERFGC, GRAPH, SCIERC, SPERT, TREEBANK
+from .tools.forms import DOCCANO, LABEL_STUDIO, PRODIGY
 
 FORMS = (
     CONLLU,
@@ -30,6 +31,9 @@ FORMS = (
     CONLL05,
     CONLL09,
     UP,
+    PRODIGY,
+    DOCCANO,
+    LABEL_STUDIO,
 )
 """All forms but .spacy, in the order in which help and docs show them."""
 

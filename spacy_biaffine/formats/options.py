@@ -60,3 +60,8 @@ WORD_COLUMN = Option("word_column", int, "Where the words are, from 1; 1 by defa
 PROPS_COLUMN = Option(
     "props_column", int, "Where the predicates are, from 1; 2 by default", least=1
 )
+
+TEXT_KEY = Option("text_key", str, "Which value of a task's data is the text; text by default")
+SPLIT_FRAGMENTS = Option(
+    "split_fragments", bool, "An entity for each fragment, not one from the first to the last"
+)

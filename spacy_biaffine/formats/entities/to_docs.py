@@ -56,17 +56,20 @@ def annotate(
     is an error. spans_key: the group for the entities; None for doc.ents.
     Raises FormatError at place.
     """
-    spans = []
-    for each in offsets:
-        _check(doc.text, each, place)
-        start, end = _without_blanks(doc.text, each) if snap else (each.start, each.end)
-        mode = "expand" if snap else "strict"
-        span = doc.char_span(start, end, label=each.label, alignment_mode=mode)
-        if span is None or start == end or (not snap and _has_blank_edge(span.text)):
-            raise FormatError(place, "offsets", _misfit(doc, each))
-        report.snapped += (span.start_char, span.end_char) != (each.start, each.end)
-        spans.append(span)
+    spans = [span_at(doc, each, place, snap=snap, report=report) for each in offsets]
     return set_entities(doc, spans, place, spans_key=spans_key, report=report)
+
+
+def span_at(doc: Doc, each: Offsets, place: str, *, snap: bool, report: EntityReport) -> Span:
+    """The span of an entity; see `annotate`. Raises FormatError at place."""
+    _check(doc.text, each, place)
+    start, end = _without_blanks(doc.text, each) if snap else (each.start, each.end)
+    mode = "expand" if snap else "strict"
+    span = doc.char_span(start, end, label=each.label, alignment_mode=mode)
+    if span is None or start == end or (not snap and _has_blank_edge(span.text)):
+        raise FormatError(place, "offsets", _misfit(doc, each))
+    report.snapped += (span.start_char, span.end_char) != (each.start, each.end)
+    return span
 
 
 def set_entities(

@@ -1,5 +1,6 @@
 """The tokens of an object with layers -> a Doc with all that stands on its tokens."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -108,27 +109,27 @@ def _split(morph: str) -> list[str]:
 
 
 def _doc(record: Checked, text: str, tokens: list[Checked], vocab: Vocab) -> Doc:
-    words, spaces, at = [], [], 0
-    for number, token in enumerate(tokens):
-        start, end = token.record.get("start"), token.record.get("end")
-        if type(start) is not int or type(end) is not int or not at <= start < end <= len(text):
-            raise token.error(f"{number} needs start < end behind the token before, in the text")
-        spaces.append(text[at:start])
-        words.append(text[start:end])
-        at = end
-    spaces.append(text[at:])
-    leading, *between = spaces
-    if leading or any(gap not in ("", " ") for gap in between):
-        gap = leading or next(gap for gap in between if gap not in ("", " "))
-        raise FormatError(
-            record.place,
-            "tokens",
-            f"no token has {gap!r:.40}; only one blank may stand between tokens",
-        )
+    places = [(token.record.get("start"), token.record.get("end")) for token in tokens]
+    doc = doc_of_tokens(text, places, vocab, record.place)
     if record.boolean("unknown_spaces"):
-        doc = Doc(vocab, words=words)
-    else:
-        doc = Doc(vocab, words=words, spaces=[bool(gap) for gap in between])
+        doc = Doc(vocab, words=[token.text for token in doc])
     if doc.text != text:
         raise FormatError(record.place, "tokens", f"the tokens give {doc.text!r:.60}, not the text")
     return doc
+
+
+def doc_of_tokens(text: str, tokens: Sequence[tuple[Any, Any]], vocab: Vocab, place: str) -> Doc:
+    """A Doc of tokens by their characters. Raises FormatError where they don't give the text."""
+    words, gaps, at = [], [], 0
+    for number, (start, end) in enumerate(tokens):
+        if type(start) is not int or type(end) is not int or not at <= start < end <= len(text):
+            detail = f"a token {number} needs start < end behind the token before, in the text"
+            raise FormatError(place, "tokens", f"{detail}, not {start!r:.40} and {end!r:.40}")
+        gaps.append(text[at:start])
+        words.append(text[start:end])
+        at = end
+    gaps.append(text[at:])
+    if bad := [gap for gap in gaps if gap not in ("", " ")] or [gap for gap in gaps[:1] if gap]:
+        detail = f"no token has {bad[0]!r:.40}; only one blank may stand between tokens"
+        raise FormatError(place, "tokens", detail)
+    return Doc(vocab, words=words, spaces=[bool(gap) for gap in gaps[1:]])

@@ -1,0 +1,147 @@
+"""The forms of annotation tools."""
+
+import json
+import re
+
+from ..form import Form, head, keys_of
+from ..options import SNAP, SPANS_KEY, TEXT_KEY
+from ..relations.to_docs import ENTITIES
+from .doccano import doccano, doccano_text
+from .label_studio import label_studio, label_studio_text
+from .prodigy import prodigy, prodigy_text
+from .texts import ToolReport, reader
+
+_LABEL_LIST = re.compile(r'"labels?"\s*:\s*\[')
+
+_TEXT = "Oslo in Norway"
+
+
+def _is_prodigy(text: str) -> bool:
+    keys = keys_of(text)
+    known = {"spans", "_task_hash", "_input_hash", "answer"}
+    return "text" in keys and not keys & {"format", "entities"} and bool(keys & known)
+
+
+def _is_doccano(text: str) -> bool:
+    keys = keys_of(text)
+    if "text" not in keys or keys & {"format", "tokens", "spans"}:
+        return False
+    if "entities" in keys:
+        return bool(keys & {"relations", "Comments"}) or '"start_offset"' in text
+    return bool(keys & {"label", "labels"}) and _LABEL_LIST.search(text) is not None
+
+
+def _is_label_studio(text: str) -> bool:
+    keys = keys_of(text)
+    return "data" in keys and bool(keys & {"annotations", "completions", "predictions"})
+
+
+_SPANS = [
+    {"start": 0, "end": 4, "label": "Loc"},
+    {"start": 8, "end": 14, "label": "Loc"},
+]
+
+PRODIGY = Form(
+    name="prodigy",
+    title="Prodigy's JSON lines: spans and relations; what was rejected or ignored is passed over",
+    holds=("entities", "spans", "relations"),
+    sample={
+        "db.jsonl": json.dumps(
+            {
+                "text": _TEXT,
+                "spans": _SPANS,
+                "relations": [{"head_span": _SPANS[0], "child_span": _SPANS[1], "label": "In"}],
+                "answer": "accept",
+            }
+        )
+        + "\n"
+    },
+    example="db.jsonl train.spacy -l en",
+    fits=lambda path: _is_prodigy(head(path)),
+    read=reader(prodigy),
+    options=(SPANS_KEY, SNAP),
+    report=ToolReport,
+    write=prodigy_text,
+    write_options=(SPANS_KEY,),
+    group=ENTITIES,
+    keeps_keys=True,
+)
+
+DOCCANO = Form(
+    name="doccano",
+    title="doccano's JSON lines, of sequence labelling or with relations",
+    holds=("entities", "spans", "relations"),
+    sample={
+        "all.jsonl": json.dumps(
+            {
+                "text": _TEXT,
+                "entities": [
+                    {"id": 1, "label": "Loc", "start_offset": 0, "end_offset": 4},
+                    {"id": 2, "label": "Loc", "start_offset": 8, "end_offset": 14},
+                ],
+                "relations": [{"id": 1, "from_id": 1, "to_id": 2, "type": "In"}],
+            }
+        )
+        + "\n"
+    },
+    example="all.jsonl train.spacy -l en",
+    fits=lambda path: _is_doccano(head(path)),
+    read=reader(doccano),
+    options=(SPANS_KEY, SNAP),
+    report=ToolReport,
+    write=doccano_text,
+    write_options=(SPANS_KEY,),
+    group=ENTITIES,
+    keeps_keys=True,
+)
+
+LABEL_STUDIO = Form(
+    name="label-studio",
+    title="Label Studio's JSON: tasks with labels and relations; written as predictions",
+    holds=("entities", "spans", "relations"),
+    sample={
+        "project.json": json.dumps(
+            [
+                {
+                    "data": {"text": _TEXT},
+                    "annotations": [
+                        {
+                            "result": [
+                                {
+                                    "id": name,
+                                    "type": "labels",
+                                    "value": {**place, "labels": ["Loc"]},
+                                }
+                                for name, place in (
+                                    ("a", {"start": 0, "end": 4, "text": "Oslo"}),
+                                    ("b", {"start": 8, "end": 14, "text": "Norway"}),
+                                )
+                            ]
+                            + [
+                                {
+                                    "type": "relation",
+                                    "from_id": "a",
+                                    "to_id": "b",
+                                    "direction": "right",
+                                    "labels": ["In"],
+                                }
+                            ]
+                        }
+                    ],
+                }
+            ]
+        )
+    },
+    example="project.json train.spacy -l en",
+    fits=lambda path: _is_label_studio(head(path)),
+    read=reader(label_studio, "text_key"),
+    options=(SPANS_KEY, SNAP, TEXT_KEY),
+    report=ToolReport,
+    write=label_studio_text,
+    write_options=(SPANS_KEY,),
+    group=ENTITIES,
+    keeps_keys=True,
+    opening="[\n",
+    between=",\n",
+    closing="\n]\n",
+)
