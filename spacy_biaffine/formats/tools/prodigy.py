@@ -62,7 +62,7 @@ def _link(found: AnnotatedText, each: Record, place: str, report: ToolReport) ->
     for name in ("head", "child"):
         span = each.get(f"{name}_span")
         ends.append(_add(found, span, place) if span else _at(found, each[name], place))
-    return Link(*ends, each["label"])
+    return Link(ends[0], ends[1], each["label"])
 
 
 def _at(found: AnnotatedText, token: Any, place: str) -> Any:
