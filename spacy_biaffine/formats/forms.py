@@ -10,7 +10,7 @@ from .conllu.forms import CONLLU
 from .entities.forms import CLUENER, COLUMNS, JSON, LABELS
 from .form import Form
 from .layers.forms import LAYERS_JSON
-from .props.forms import CONLL05, CONLL09, PROPBANK, UP
+from .props.forms import CONLL05, CONLL09, CONLL12, PROPBANK, UP
 from .relations.forms import CONLL04, ERFGC, GRAPH, SCIERC, SPERT, TREEBANK
 from .tools.forms import DOCCANO, LABEL_STUDIO, PRODIGY
 
@@ -31,6 +31,7 @@ FORMS = (
     CONLL05,
     CONLL09,
     UP,
+    CONLL12,
     PRODIGY,
     DOCCANO,
     LABEL_STUDIO,

@@ -56,6 +56,7 @@ SKIP_AUXILIARIES = Option(
     "skip_auxiliaries", bool, "Leave out be.03, do.01, get.03, have.01 on AUX"
 )
 PREDICTED = Option("predicted", bool, "Syntax of the P columns")
+BLIND = Option("blind", bool, "Predicates alone: there are no columns of arguments")
 WORD_COLUMN = Option("word_column", int, "Where the words are, from 1; 1 by default", least=1)
 PROPS_COLUMN = Option(
     "props_column", int, "Where the predicates are, from 1; 2 by default", least=1

@@ -38,9 +38,10 @@ def span_columns(columns: SpanColumns = EWT_PROPBANK) -> Parse:
     return partial(parse_span_block, columns=columns)
 
 
-def conll09(*, predicted: bool = False) -> Parse:
-    """CoNLL-2009. predicted: syntax from the columns of automatic tools, not of the annotators."""
-    return partial(parse_conll09_block, predicted=predicted)
+def conll09(*, predicted: bool = False, blind: bool = False) -> Parse:
+    """CoNLL-2009. predicted: syntax from the columns of automatic tools, not of the annotators.
+    blind: predicates are given, and there are no columns of arguments."""
+    return partial(parse_conll09_block, predicted=predicted, blind=blind)
 
 
 universal_propositions: Parse = parse_up_block

@@ -17,7 +17,8 @@ class SpanColumns:
 
     frame: the lemma of a predicate, "-" on other words. sense: the sense of a predicate, where
     there is such a column behind `frame`; it tells then what the predicates are. Behind these two
-    there is a column for each predicate. comments: whether lines that begin with "# " are such.
+    there is a column for each predicate, or with blind none. comments: whether lines that begin
+    with "# " are such.
     """
 
     word: int
@@ -30,6 +31,7 @@ class SpanColumns:
     head: int | None = None
     deprel: int | None = None
     comments: bool = False
+    blind: bool = False
 
     def __post_init__(self) -> None:
         others = (self.number, self.word, self.lemma, self.upos, self.xpos, self.head, self.deprel)
@@ -66,7 +68,7 @@ def parse_span_block(block: Block, columns: SpanColumns) -> PropSentence:
         check_ids(words, [row[columns.number] for row in rows])
     marks = [row[columns.frame if columns.sense is None else columns.sense] for row in rows]
     predicates = [word for word, mark in enumerate(marks) if mark != NONE]
-    check_widths(words, rows, columns.fixed, predicates)
+    check_widths(words, rows, columns.fixed, [] if columns.blind else predicates)
     cells = [_cells(i, row, columns) for i, row in enumerate(rows)]
     sentence = Sentence(comments, cells, [], False, place=block[0][0])
     check_tree_cells(words, sentence)
@@ -77,7 +79,9 @@ def parse_span_block(block: Block, columns: SpanColumns) -> PropSentence:
             make_prop(
                 word,
                 None if columns.sense is None else marks[word],
-                read_brackets([row[columns.fixed + number] for row in rows], places),
+                ()
+                if columns.blind
+                else read_brackets([row[columns.fixed + number] for row in rows], places),
             )
             for number, word in enumerate(predicates)
         ],

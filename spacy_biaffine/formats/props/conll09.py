@@ -27,10 +27,13 @@ UP = 11
 _RANGE_OR_EMPTY = re.compile(r"([0-9]{1,9})([-.])([0-9]{1,9})", re.ASCII)
 
 
-def parse_conll09_block(block: Block, *, predicted: bool) -> PropSentence:
-    """One sentence. predicted: take lemma, tag, features and tree from the columns of automatic
-    tools, and not those of the annotators. A predicate without a sense, _, has None. Raises
-    FormatError."""
+def parse_conll09_block(block: Block, *, predicted: bool, blind: bool = False) -> PropSentence:
+    """One sentence.
+
+    predicted: take lemma, tag, features and tree from the columns of automatic tools, and not those
+    of the annotators. blind: there are no columns of arguments. A predicate without a sense, _, has
+    None. Raises FormatError.
+    """
     block, comments = _without_comments(block)
     rows = _rows(block, CONLL09)
     check_ids(block, [row[0] for row in rows])
@@ -39,7 +42,7 @@ def parse_conll09_block(block: Block, *, predicted: bool) -> PropSentence:
             detail = f"FILLPRED {row[12]!r}, PRED {row[13]!r}; wanted Y and a sense or _, else _, _"
             raise FormatError(place, "predicate", detail)
     predicates = [word for word, row in enumerate(rows) if row[12] == "Y"]
-    check_widths(block, rows, CONLL09, predicates)
+    check_widths(block, rows, CONLL09, [] if blind else predicates)
     shift = int(predicted)
     cells = []
     for number, form, *columns in rows:
@@ -47,7 +50,7 @@ def parse_conll09_block(block: Block, *, predicted: bool) -> PropSentence:
         cells.append([number, form, lemma, NONE, tag, feats, head, deprel, NONE, NONE])
     sentence = Sentence(comments, cells, [], False, place=block[0][0] if block else "")
     check_tree_cells(block, sentence)
-    arguments = [row[CONLL09:] for row in rows]
+    arguments = [] if blind else [row[CONLL09:] for row in rows]
     senses = [row[13] for row in rows]
     return PropSentence(sentence, list(_props(predicates, senses, arguments)))
 

@@ -7,8 +7,9 @@ from typing import Any
 from spacy.tokens import Doc
 
 from ..common.language import vocab_for
-from ..form import Form, Read, first_row
+from ..form import Form, Read, first_row, head
 from ..options import (
+    BLIND,
     N_SENTS,
     PREDICTED,
     PROPS_COLUMN,
@@ -21,6 +22,7 @@ from ..options import (
 from .api import Parse, SpanColumns, conll09, read_props, span_columns, universal_propositions
 from .conll09 import CONLL09 as CONLL09_COLUMNS
 from .conll09 import UP as UP_COLUMNS
+from .conll12 import OntoNotesReport, read_conll12
 from .read import PropsReport
 from .write import to_conll05, to_conll09
 
@@ -39,9 +41,18 @@ def _reader(parse_for: Callable[..., Parse], *names: str) -> Read:
     return read
 
 
-def _conll05(*, word_column: int = 1, tag_column: int = 0, props_column: int = 2) -> Parse:
+def _conll05(
+    *, word_column: int = 1, tag_column: int = 0, props_column: int = 2, blind: bool = False
+) -> Parse:
     tag = tag_column - 1 if tag_column else None
-    return span_columns(SpanColumns(word=word_column - 1, xpos=tag, frame=props_column - 1))
+    columns = SpanColumns(word=word_column - 1, xpos=tag, frame=props_column - 1, blind=blind)
+    return span_columns(columns)
+
+
+def _is_ontonotes(path: Path) -> bool:
+    lines = [line for line in head(path).splitlines()[:-1] if line.strip() and line[0] != "#"]
+    rows = [line.split() for line in lines[:1]]
+    return any(len(row) > 11 and row[1].isdigit() and row[2] == "0" for row in rows)
 
 
 def _is_propbank(path: Path) -> bool:
@@ -74,8 +85,8 @@ CONLL05 = Form(
     holds=("sentences", "frames"),
     sample={"wsj.txt": "Rain\t-\t(A1*)\nfell\tfall\t(V*)\n\n"},
     example="wsj.txt wsj.spacy --form conll05 --tag-column 2 --props-column 3",
-    read=_reader(_conll05, "word_column", "tag_column", "props_column"),
-    options=(*_OPTIONS, WORD_COLUMN, TAG_COLUMN, PROPS_COLUMN),
+    read=_reader(_conll05, "word_column", "tag_column", "props_column", "blind"),
+    options=(*_OPTIONS, WORD_COLUMN, TAG_COLUMN, PROPS_COLUMN, BLIND),
     report=PropsReport,
     write=lambda doc, number: to_conll05(doc),
 )
@@ -92,8 +103,8 @@ CONLL09 = Form(
     },
     example="train.txt train.spacy --form conll09 --predicted",
     fits=lambda path: len(row := first_row(path)) >= CONLL09_COLUMNS and row[12] in ("Y", "_"),
-    read=_reader(conll09, "predicted"),
-    options=(*_OPTIONS, PREDICTED),
+    read=_reader(conll09, "predicted", "blind"),
+    options=(*_OPTIONS, PREDICTED, BLIND),
     report=PropsReport,
     write=lambda doc, number: to_conll09(doc),
 )
@@ -113,4 +124,22 @@ UP = Form(
     read=_reader(lambda: universal_propositions),
     options=_OPTIONS,
     report=PropsReport,
+)
+
+CONLL12 = Form(
+    name="conll12",
+    title="CoNLL-2012, OntoNotes' *_gold_conll: tags, named entities, roles; brackets may nest",
+    holds=("sentences", "tags", "entities", "frames"),
+    sample={
+        "x_gold.conll": (
+            "#begin document (x); part 000\n"
+            "x 0 0 Oslo NNP (TOP(S(NP*) - - - - (GPE) (ARG1*) (0)\n"
+            "x 0 1 grew VBD (VP*))) grow 01 1 - * (V*) -\n\n#end document\n"
+        )
+    },
+    example="x_gold.conll train.spacy -l en",
+    fits=_is_ontonotes,
+    read=read_conll12,
+    options=_OPTIONS,
+    report=OntoNotesReport,
 )

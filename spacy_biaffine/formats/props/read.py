@@ -162,7 +162,8 @@ def check_widths(
             block[0][0],
             "argument columns",
             f"{width - fixed} argument columns, {len(predicates)} predicates (words: {words}) in "
-            f"the sentence that begins here; each predicate needs one column, in their order",
+            f"the sentence that begins here; each predicate needs one column, in their order (or "
+            f"--blind, where there are none)",
         )
     for (place, line), row in zip(block, rows, strict=True):
         if len(row) != wanted:
