@@ -6,6 +6,7 @@ from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.vocab import Vocab
 
 from spacy_biaffine.formats.common.span_groups import docs_of
+from spacy_biaffine.formats.conllu.kept import GROUP
 
 
 def described(doc: Doc) -> dict:
@@ -36,7 +37,7 @@ def test_same_as_docbin():
     found = list(docs_of(DocBin().from_bytes(data), Vocab()))
     assert list(map(described, found)) == list(map(described, wanted))
     assert [doc.to_json() for doc in found] == [doc.to_json() for doc in wanted]
-    assert set(found[1].spans) == {"conllu", "key", "same", "empty"}
+    assert set(found[1].spans) == {GROUP, "key", "same", "empty"}
 
 
 def test_old_forms():
@@ -47,7 +48,7 @@ def test_old_forms():
     docbin.span_groups[:2] = [b"", srsly.msgpack_dumps(old)]
     data = docbin.to_bytes()
     found = list(docs_of(DocBin().from_bytes(data), Vocab()))
-    assert [set(doc.spans) for doc in found] == [set(), {"conllu"}, {"conllu", "more"}]
+    assert [set(doc.spans) for doc in found] == [set(), {GROUP}, {GROUP, "more"}]
     assert described(found[1]) == described(first)
 
 
