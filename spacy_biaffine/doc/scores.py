@@ -69,9 +69,20 @@ def token_score(token: Token, name: str) -> float | dict[str, float] | None:
 
 def token_score_names(doc: Doc) -> list[str]:
     """The names of all scores of tokens that a Doc has."""
-    group = kept_group(doc, TOKEN_SCORES)
-    names = [] if group is None else group.attrs
-    return [name for name in names if name not in (STARTS, CHARACTERS)]
+    return list(token_values(doc, TOKEN_SCORES))
+
+
+def token_values(doc: Doc, key: str) -> dict[str, list[Any]]:
+    """All values of tokens in a group, `TOKEN_SCORES` or `TOKEN_LABELS`, by name, on the tokens
+    that there are; None for a token that was merged or split since."""
+    values = _aligned_attrs(doc, key).items()
+    return {name: each for name, each in values if name not in (STARTS, CHARACTERS)}
+
+
+def set_token_values(doc: Doc, key: str, values: Mapping[str, list[Any]]) -> None:
+    """Keep values of tokens, a list of one each by name, in place of what was in the group."""
+    attrs = {**values, STARTS: [token.idx for token in doc], CHARACTERS: end_of(doc)}
+    doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs)
 
 
 def register_token_label(name: str) -> None:
@@ -108,14 +119,18 @@ def _set_values(doc: Doc, values: dict[str, list[Any]]) -> None:
 def aligned(doc: Doc, key: str) -> SpanGroup:
     """The group of values of tokens, all of them moved to the tokens that there are; a new one
     without one."""
+    doc.spans[key] = SpanGroup(doc, name=key, attrs=_aligned_attrs(doc, key))
+    return doc.spans[key]
+
+
+def _aligned_attrs(doc: Doc, key: str) -> dict[str, Any]:
     group = kept_group(doc, key)
     old = {} if group is None else group.attrs
     attrs: dict[str, Any] = {STARTS: [token.idx for token in doc], CHARACTERS: end_of(doc)}
     places = [_place(token, old) for token in doc]
     for name in [name for name in old if name not in attrs]:
         attrs[name] = [None if place is None else old[name][place] for place in places]
-    doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs)
-    return doc.spans[key]
+    return attrs
 
 
 def _value(token: Token, key: str, name: str) -> Any:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import spacy
 from hypothesis import given, settings
@@ -31,6 +32,12 @@ from spacy_biaffine.doc.graphs import (
     set_relations,
 )
 from spacy_biaffine.doc.layers import BY_NAME, entity_groups
+from spacy_biaffine.doc.scores import (
+    register_token_label,
+    register_token_score,
+    set_ent_scores,
+    set_token_scores,
+)
 from spacy_biaffine.doc.stored_graphs import graph_group
 from spacy_biaffine.formats.common.span_groups import docs_of
 
@@ -221,6 +228,24 @@ def test_groups_of_users(key, written):
 
 def test_a_part_of_a_doc_has_no_graph():
     assert found(annotated()[0:5].as_doc()) == {}
+
+
+def test_values_of_tokens_go_with_their_tokens():
+    register_token_score("score_here")
+    register_token_label("label_here")
+    doc = annotated()
+    set_token_scores(doc, score_here=np.arange(9.0))
+    doc[8]._.label_here = "last"
+    set_ent_scores(doc, {doc.ents[0]: 0.5, doc.ents[1]: 0.25})
+    split(merge(doc, (0, 2), (5, 7)), 3, 2)
+    for twin in (doc, doc.copy(), pickle.loads(pickle.dumps(doc))):
+        assert [ent._.ent_score for ent in twin.ents] == [0.5, 0.25]
+        assert twin[-1]._.label_here == "last"
+        with pytest.warns(UserWarning, match=r"token\._\.score_here .* absent: tokens were merged"):
+            scores = [token._.score_here for token in twin]
+        assert scores == [None, 2.0, 3.0, None, None, None, 7.0, 8.0]
+    doc[0]._.label_here = "new"
+    assert [doc[i]._.label_here for i in (0, 1, -1)] == ["new", None, "last"]
 
 
 # What earlier versions have saved

@@ -21,18 +21,18 @@ from ...doc.graphs import (
     set_frames,
     set_relations,
 )
-from ...doc.scores import ENT_SCORES, TOKEN_LABELS, TOKEN_SCORES
+from ...doc.scores import set_ent_scores, set_token_values
 from ..common.lines import FormatError, Skipped
 from ..common.records import json_records
 from ..entities.json_offsets import KEYS
 from .checks import Checked, Record
 from .tokens import TokenTable
-from .write import FORMAT
+from .write import FORMAT, VALUES
 
 _KEYS = (
     *("format", "text", "tokens", "unknown_spaces", "sentences", "entities", "entities_unknown"),
     *("entities_blocked", "spans", "span_attrs", "relation_ends", "relations", "dep_graph"),
-    *(FRAMES, WORD_FRAMES, TOKEN_LABELS, TOKEN_SCORES, "cats", "meta"),
+    *(FRAMES, WORD_FRAMES, *VALUES, "cats", "meta"),
 )
 
 _SPAN_KEYS = ("id", "start", "end", "label", "kb_id", "score")
@@ -185,8 +185,10 @@ def _set_groups(top: Checked, doc: Doc, spans: _Spans, entities: list[Checked]) 
     unknown = set(attrs) - set(groups)
     if unknown:
         raise top.error(f"has span_attrs of no group: {', '.join(sorted(unknown)):.60}")
-    if entities and all("score" in each.record for each in entities):
-        _set_group(doc, ENT_SCORES, entities, spans, {})
+    scores = [(spans.take(each, "ent_id"), each.score()) for each in entities]
+    scored = {span: score for span, score in scores if score is not None}
+    if scored:
+        set_ent_scores(doc, scored)
 
 
 def _set_group(doc: Doc, key: str, objects: list[Checked], spans: _Spans, attrs: Record) -> None:
@@ -240,14 +242,14 @@ def _frame(each: Checked, spans: _Spans) -> Frame:
 
 def _set_values(top: Checked, doc: Doc) -> None:
     """Values of tokens in lists, categories, and what the file has beside."""
-    for name in (TOKEN_LABELS, TOKEN_SCORES):
+    for name, key in VALUES.items():
         if name not in top.record:
             continue
         columns = top.object(name)
         for column, values in columns.items():
             if not isinstance(values, list) or len(values) != len(doc):
                 raise top.error(f"needs a list of {len(doc)} values as {column} in {name}")
-        doc.spans[name] = SpanGroup(doc, name=name, attrs=columns)
+        set_token_values(doc, key, columns)
     cats = top.object("cats")
     for label, score in cats.items():
         if type(score) not in (int, float):

@@ -7,10 +7,14 @@ from spacy.tokens import Doc, Span, Token
 
 from ...doc.graphs import DEP_GRAPH, FRAMES, RELATIONS, WORD_FRAMES, Frame, frames_of, has_graph
 from ...doc.layers import entity_groups, has_sentences
-from ...doc.scores import ENT_SCORES, TOKEN_LABELS, TOKEN_SCORES, blocked_tokens
+from ...doc.scores import TOKEN_LABELS, TOKEN_SCORES, blocked_tokens, token_values
+from ..conllu.kept import GROUP
 from ..entities.json_offsets import KEYS
 
 FORMAT = "spacy-biaffine.layers.v1"
+
+VALUES = {"token_labels": TOKEN_LABELS, "token_scores": TOKEN_SCORES}
+"""Keys of the object with lists by name, a value a token, and the groups that keep them."""
 
 Record = dict[str, Any]
 
@@ -35,9 +39,9 @@ def to_layers_json(doc: Doc) -> Record:
     _add_entities(doc, record, numbers)
     _add_groups(doc, record, numbers)
     _add_graphs(doc, record, numbers)
-    for name in (TOKEN_LABELS, TOKEN_SCORES):  # lists, a value a token
-        if name in doc.spans:
-            record[name] = _plain(doc.spans[name].attrs, name)
+    for name, key in VALUES.items():
+        if values := token_values(doc, key):
+            record[name] = _plain(values, name)
     if doc.cats:
         record["cats"] = _plain(doc.cats, "cats")
     if doc.user_data.get(KEYS):
@@ -109,37 +113,17 @@ def _add_entities(doc: Doc, record: Record, numbers: _Numbers) -> None:
         numbers.object(span) | ({"ent_id": span.ent_id_} if span.ent_id_ else {})
         for span in doc.ents
     ]
-    if _scores_the_entities(doc):
-        scores = doc.spans[ENT_SCORES].attrs["scores"]
-        for entity, score in zip(record["entities"], scores, strict=True):
-            entity["score"] = score
+    for entity, span in zip(record["entities"], doc.ents, strict=True):
+        entity.update(_score(span._.ent_score))
     unknown = [offsets(doc[i : i + 1]) for i, is_known in enumerate(known) if not is_known]
     blocked = [offsets(span) for span in blocked_tokens(doc)]
     record |= {"entities_unknown": unknown} if unknown else {}
     record |= {"entities_blocked": blocked} if blocked else {}
 
 
-def _scores_the_entities(doc: Doc) -> bool:
-    if ENT_SCORES not in doc.spans or not doc.ents:
-        return False
-    group = doc.spans[ENT_SCORES]
-    return (
-        list(map(_facts, group)) == list(map(_facts, doc.ents))
-        and set(group.attrs) == {"scores"}
-        and len(group.attrs["scores"]) == len(group)
-    )
-
-
-def _facts(span: Span) -> tuple[int, int, str, str, str]:
-    return span.start, span.end, span.label_, span.kb_id_, span.id_
-
-
 def _add_groups(doc: Doc, record: Record, numbers: _Numbers) -> None:
     keys = entity_groups(doc)
-    if ENT_SCORES in doc.spans and "score" not in (record.get("entities") or [{}])[0]:
-        keys.append(ENT_SCORES)  # of entities that have changed since, or of none
-    if "conllu" in doc.spans:
-        keys.append("conllu")
+    keys += [key for key in (GROUP, "conllu") if key in doc.spans]
     attrs = {}
     for key in keys:
         group = doc.spans[key]

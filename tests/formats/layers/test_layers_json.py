@@ -14,7 +14,13 @@ from spacy.vocab import Vocab
 
 import spacy_biaffine
 from spacy_biaffine.doc.graphs import Arc, Frame, Relation, Role
-from spacy_biaffine.doc.scores import set_scored_spans, set_token_scores
+from spacy_biaffine.doc.scores import (
+    set_ent_scores,
+    set_scored_spans,
+    set_token_label,
+    set_token_scores,
+)
+from spacy_biaffine.doc.stored_graphs import graph_group
 from spacy_biaffine.formats.common.docbin import read_docbin, write_docbin
 from spacy_biaffine.formats.conllu.api import docs_from_conllu, to_conllu
 from spacy_biaffine.formats.convert.plan import plan
@@ -42,7 +48,7 @@ def rich_doc() -> Doc:
     olga = Span(doc, 0, 1, "PER", kb_id="Q1")
     bank = Span(doc, 5, 7, "ORG", span_id="e7")
     doc.set_ents([olga, bank], blocked=[doc[9:10]], missing=[doc[10:11]], default="outside")
-    set_scored_spans(doc, "ent_scores", doc.ents, [0.5, 0.25])
+    set_ent_scores(doc, dict(zip(doc.ents, [0.5, 0.25], strict=True)))
     set_scored_spans(doc, "sc", [olga, Span(doc, 0, 3, "X", span_id="n1")], [0.125, 1 / 3])
     doc.spans["empty"] = []
     doc.spans["noted"] = SpanGroup(doc, name="noted", attrs={"id": 7, "by": ["me"]}, spans=[bank])
@@ -58,9 +64,7 @@ def rich_doc() -> Doc:
     ]
     doc._.word_frames = []
     set_token_scores(doc, head_prob=[0.1] * size)
-    doc.spans["token_labels"] = SpanGroup(
-        doc, name="token_labels", attrs={"super": ["NP", *[None] * (size - 1)]}
-    )
+    set_token_label(doc[0], "NP", "super")
     doc.cats = {"news": 1.0}
     return doc
 
@@ -80,7 +84,6 @@ def partial_sentences() -> Doc:
 def no_entities() -> Doc:
     doc = plain("Rain fell")
     doc.set_ents([], default="outside")
-    set_scored_spans(doc, "ent_scores", [], [])
     doc._.relations = []
     doc._.frames = []
     return doc
@@ -119,7 +122,7 @@ def assert_same(one: Doc, other: Doc) -> None:
     for layer in ("relations", "dep_graph", "frames", "word_frames"):
         assert str(one._.get(layer)) == str(other._.get(layer))
     for key, group in one.spans.items():
-        if "nodes" in group.attrs:
+        if key.startswith(graph_group("")):
             continue
         assert list(map(facts, group)) == list(map(facts, other.spans[key]))
         assert dict(group.attrs) == dict(other.spans[key].attrs), key
