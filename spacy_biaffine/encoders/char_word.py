@@ -158,11 +158,11 @@ def forward(
     if not any(len(doc) for doc in docs):
         nothing = model.ops.alloc2f(0, model.get_dim("nO"))
         return [nothing for _ in docs], lambda gradients: []
-    set_module_dropout(encoder, model.attrs["dropout_rate"])
     batch = word_batch(encoder, docs, shim.device)
     if not is_train:
         (vectors,) = shim.predict_batches([batch], {})
         return model.ops.unflatten(_floats(vectors), lengths), lambda gradients: []
+    set_module_dropout(encoder, model.attrs["dropout_rate"])
     scores = shim.score_batches([batch])
 
     def backprop(gradients: list[Floats2d]) -> list[Doc]:

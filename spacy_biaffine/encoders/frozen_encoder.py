@@ -19,6 +19,7 @@ import torch
 from thinc.api import get_torch_default_device
 
 from ..models import torch_forks  # noqa: F401 (nlp.pipe with several processes)
+from .int8 import int8_copy
 from .wordpieces import Pieces, Window, cut_windows, cut_words, pooling_bags
 
 if TYPE_CHECKING:
@@ -34,11 +35,13 @@ class Reading(NamedTuple):
     window: most in one window, special tokens included.
     stride: most from the start of one window to the start of the next.
     batch_size: most in one forward pass, padding included.
+    int8: by linear layers of eight bits.
     """
 
     window: int
     stride: int
     batch_size: int
+    int8: bool = False
 
 
 class FrozenEncoder:
@@ -59,6 +62,7 @@ class FrozenEncoder:
         self.layers = layers
         self.limit = limit
         self.prefix, self.suffix = special_tokens(tokenizer)
+        self._int8: Any = None
 
     @property
     def width(self) -> int:
@@ -77,7 +81,8 @@ class FrozenEncoder:
 
         Returns (n_words, width), the mean over the layers, or with `stack`
         (n_words, n_layers * width), one layer after the other. A word's features are the mean over
-        its pieces, and zero if it has none.
+        its pieces, and zero if it has none. Raises ValueError where int8 is asked for and cannot
+        be.
         """
         size = min(reading.window, self.limit) - len(self.prefix) - len(self.suffix)
         stride = min(reading.stride, size)
@@ -90,14 +95,21 @@ class FrozenEncoder:
         ]
         shape = (int(first_rows[-1]), self.feature_width(stack))
         features = torch.zeros(shape, device=self.device)
+        model = self._eight_bits() if reading.int8 else self.model
         for batch in _batches(windows, reading.batch_size):
             rows = np.concatenate([first_rows[text] + window.words for window, text in batch])
-            vectors = self._read(batch, pieces, stack)
+            vectors = self._read(batch, pieces, stack, model)
             features[torch.from_numpy(rows).to(self.device)] = vectors
         return features
 
+    def _eight_bits(self) -> Any:
+        """The model with linear layers of eight bits, made once."""
+        if self._int8 is None:
+            self._int8 = int8_copy(self.model)
+        return self._int8
+
     def _read(
-        self, batch: list[tuple[Window, int]], pieces: list[Pieces], stack: bool
+        self, batch: list[tuple[Window, int]], pieces: list[Pieces], stack: bool, model: Any
     ) -> torch.Tensor:
         """One forward pass; the features of the windows' words, window after window."""
         longest = max(window.end - window.start for window, _ in batch)
@@ -112,13 +124,13 @@ class FrozenEncoder:
             window_positions, window_sizes = pooling_bags(window, pieces[text].starts)
             positions.append(window_positions + row * length + len(self.prefix))
             sizes.append(window_sizes)
-        hidden = self._hidden(ids, mask, stack)
+        hidden = self._hidden(ids, mask, stack, model)
         return self._pool(hidden, np.concatenate(positions), np.concatenate(sizes))
 
     @torch.no_grad()
-    def _hidden(self, ids: np.ndarray, mask: np.ndarray, stack: bool) -> torch.Tensor:
+    def _hidden(self, ids: np.ndarray, mask: np.ndarray, stack: bool, model: Any) -> torch.Tensor:
         """(n_windows, length) ids to (n_windows * length, width or n_layers * width)."""
-        output = self.model(
+        output = model(
             input_ids=torch.from_numpy(ids).to(self.device),
             attention_mask=torch.from_numpy(mask).to(self.device),
             output_hidden_states=True,

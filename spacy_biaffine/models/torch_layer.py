@@ -6,6 +6,7 @@ sentences of similar length, and returns the module's scores batch by batch.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Generic, TypeVar, cast
@@ -130,7 +131,8 @@ class LazyShim(PyTorchShim):
 
     def predict_batches(self, batches: list[Any], options: dict[str, Any]) -> list[Any]:
         """What the module predicts for each batch, dropout off."""
-        self.module.eval()
+        if self.module.training:
+            self.module.eval()
         # Any module that `build` makes has a predict; nn.Module declares none.
         with self._autocast():
             return [self.module.predict(batch, **options) for batch in batches]  # type: ignore[operator]
@@ -173,8 +175,8 @@ class LazyShim(PyTorchShim):
         self._gradients_are_zero = False
         return d_x if d_x is not None else torch.zeros_like(x)
 
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(self.device.type, enabled=self._mixed_precision)
+    def _autocast(self) -> AbstractContextManager[Any]:
+        return torch.autocast(self.device.type) if self._mixed_precision else nullcontext()
 
     def finish_update(self, optimizer: Any) -> None:
         """Update the weights, where there are any; all at once where the optimizer can."""
@@ -210,7 +212,7 @@ class LazyShim(PyTorchShim):
 
 def _forward(model: Model, inputs: Sentences, is_train: bool) -> tuple[list[Scored[Any]], Backprop]:
     shim = cast(LazyShim, model.shims[0])
-    set_module_dropout(shim.module, model.attrs["dropout_rate"])
+    module = shim.module
     flat = xp2torch(model.ops.flatten(inputs.vectors), requires_grad=is_train, device=shim.device)
     groups = list(_by_area(inputs.cuts))
     with_padding = nn.functional.pad(flat, (0, 0, 0, 1))
@@ -219,6 +221,7 @@ def _forward(model: Model, inputs: Sentences, is_train: bool) -> tuple[list[Scor
         scores = shim.predict_batches(batches, model.attrs["predict_options"])
         return _scored(groups, scores), _no_backprop
 
+    set_module_dropout(module, model.attrs["dropout_rate"])
     training_scores = shim.score_batches(batches)
 
     def backprop(d_scores: list[tuple[Tensor, ...]]) -> list[Floats2d]:
@@ -256,6 +259,8 @@ def _by_area(cuts: list[Ints]) -> Iterator[Ints]:
 def _groups(lengths: Ints) -> list[tuple[int, int]]:
     """Falling lengths, cut where padding plus `BATCH_COST` words a group are fewest: the first of
     each group, and the one after the last."""
+    if len(lengths) < 2:
+        return [(0, len(lengths))] * len(lengths)
     longest, firsts = np.unique(-lengths, return_index=True)
     ends = np.append(firsts[1:], len(lengths))
     # least[i]: cost of the sentences from the i-th length on.

@@ -15,6 +15,7 @@ from thinc.api import Adam, Model, chain, list2array
 
 from spacy_biaffine.encoders import frozen_encoder
 from spacy_biaffine.encoders.frozen_transformer import FrozenTransformer
+from spacy_biaffine.encoders.int8 import int8_copy
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
@@ -111,9 +112,9 @@ def encoder_runs(monkeypatch) -> list[int]:
     runs: list[int] = []
     hidden = frozen_encoder.FrozenEncoder._hidden
 
-    def counted(self, ids, mask, stack):
+    def counted(self, ids, *args):
         runs.append(len(ids))
-        return hidden(self, ids, mask, stack)
+        return hidden(self, ids, *args)
 
     monkeypatch.setattr(frozen_encoder.FrozenEncoder, "_hidden", counted)
     return runs
@@ -298,6 +299,7 @@ def test_cache_keeps_settings_and_encoders_apart(bert, folders, tmp_path):
         (bert, [2], {"stride": 19}),
         (bert, [1, 2], {}),
         (bert, [1, 2], {"learned_mix": True}),
+        (bert, [1], {"int8": True}),
         (folders["mpnet"], [1], {}),
     ]
     for folder, layers, more in settings:
@@ -308,6 +310,34 @@ def test_cache_keeps_settings_and_encoders_apart(bert, folders, tmp_path):
             for vectors, right in zip(result, plain.predict(_docs(TEXTS)), strict=True):
                 assert_allclose(vectors, right, atol=1e-5)
     assert len(list(tmp_path.iterdir())) == len(settings)
+
+
+# Eight bits
+
+
+def test_int8_is_close_and_stays_when_saved(folder):
+    exact, model = _model(folder, [1, 2]), _model(folder, [1, 2], int8=True)
+    docs = _docs(TEXTS)
+    vectors = np.concatenate(model.predict(docs))
+    right = np.concatenate(exact.predict(docs))
+    assert 0 < np.abs(vectors - right).max() < 0.1 * np.abs(right).max()
+    loaded = FrozenTransformer("nowhere", [1, 2], window=32, stride=20, int8=True)
+    loaded.initialize()
+    loaded.from_bytes(model.to_bytes())
+    assert_array_equal(np.concatenate(loaded.predict(docs)), vectors)
+    assert model.to_bytes() == exact.to_bytes()  # with full precision
+
+
+def test_int8_says_where_it_cannot_run(bert, monkeypatch):
+    with pytest.raises(ValueError, match="not on meta"):
+        int8_copy(torch.nn.Linear(2, 2, device="meta"))
+
+    def refuse(*args, **kwargs):
+        raise RuntimeError("no engine")
+
+    monkeypatch.setattr(torch.ao.quantization, "quantize_dynamic", refuse)
+    with pytest.raises(ValueError, match="no engine"):
+        _model(bert, [1], int8=True).predict(_docs(TEXTS))
 
 
 # Learned mix
