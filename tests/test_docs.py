@@ -15,7 +15,7 @@ from documents.pages import OTHERS, PAGES, ROOT, Block, Table
 
 from spacy_biaffine.experiments.grid import KEYS, read_grid
 
-LANGUAGES = {"python", "bash", "ini", "json", "yaml"}
+LANGUAGES = {"python", "bash", "ini", "json", "yaml", "text"}
 
 ALL = [(page, block) for page in PAGES for block in pages.blocks_of(page)]
 

