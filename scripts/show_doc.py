@@ -107,7 +107,7 @@ def print_doc(doc: Doc, extensions: Iterable[str], groups: Iterable[str]) -> Non
         "dep_graph": arc_rows,
         "frames": frame_rows,
     }.items():
-        if key in doc.spans:
+        if f"spacy_biaffine.graph.{key}" in doc.spans:
             found[key] = rows_of(doc)
     for what, rows in found.items():
         print(f"\n{what}:" if rows else f"\n{what}: none")

@@ -207,7 +207,7 @@ class StructuredPipe(TrainablePipe):
         if self._has_warned:
             return
         for example in examples:
-            unknown = sorted(self.gold_labels(example)["labels"].difference(self.labels))
+            unknown = sorted(self.gold_labels(example).get("labels", set()) - set(self.labels))
             if unknown:
                 self._has_warned = True
                 warnings.warn(

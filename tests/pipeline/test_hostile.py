@@ -319,7 +319,7 @@ def client() -> Any:
     from spacy_biaffine.serve.app import make_app
 
     app = make_app(lambda: spacy.load(MODEL), max_length=2_000)
-    return TestClient(app, raise_server_exceptions=False)
+    return TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -378,7 +378,9 @@ def test_command_for_each_form(write, tmp_path):
     ids = write("dev\t2050\n", "ids.txt")
     options = ["--form", "conll04", "--ids", ids, "--split", "dev", "--spans-key", "sc"]
     assert run(write(WORKE, "a.txt"), target, *options)[0] == 0
-    assert [list(doc.spans) for doc in docs_in(target)] == [["sc", RELATIONS]]
+    assert [list(doc.spans) for doc in docs_in(target)] == [
+        ["sc", f"spacy_biaffine.graph.{RELATIONS}"]
+    ]
     assert run(write(json.dumps([RECIPE]), "g.json"), target, "--form", "graph")[0] == 0
     assert [has_graph(doc, DEP_GRAPH) for doc in docs_in(target)] == [True]
 
