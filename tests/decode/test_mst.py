@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_biaffine.decode.finite import NotFiniteError
 from spacy_biaffine.decode.mst import FORBIDDEN, decode_forests, decode_trees, is_tree
 
 MASKS = [-np.inf, float(np.finfo(np.float32).min), FORBIDDEN]
@@ -136,13 +137,14 @@ def test_a_constant_changes_nothing(offset):
     assert value(scores, decode(scores + offset))[1] == total
 
 
-def test_nan_is_an_error():
+@pytest.mark.parametrize("score", [np.nan, np.inf])
+def test_nan_and_infinity_are_errors(score):
     scores = np.zeros((2, 3, 4), dtype=np.float32)
-    scores[1, 1, 2] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
+    scores[1, 1, 2] = score
+    with pytest.raises(NotFiniteError, match=r"Arc scores contain (NaN|infinity)"):
         decode_trees(scores, np.array([3, 2]))
     # At padding, nobody reads it.
-    scores[1, 1, 2], scores[1, 2, :] = 0.0, np.nan
+    scores[1, 1, 2], scores[1, 2, :] = 0.0, score
     assert decode_trees(scores, np.array([3, 2])).shape == (2, 3)
 
 

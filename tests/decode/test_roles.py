@@ -97,6 +97,7 @@ def test_no_predicates():
     assert choose_arguments(nothing, nothing, nothing.astype(np.float32)).shape == (0, 3)
 
 
-def test_nan_is_refused():
-    with pytest.raises(ValueError, match="Role scores contain NaN"):
-        choose([(0, 1)], [float("nan")])
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_nan_and_infinity_are_refused(score):
+    with pytest.raises(ValueError, match=r"Role scores contain (NaN|infinity)"):
+        choose([(0, 1)], [score])

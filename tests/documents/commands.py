@@ -223,7 +223,9 @@ def _check_pip(words: list[str]) -> None:
     for word in words[1:]:
         if word.startswith("-") and word not in PIP_OPTIONS:
             raise BadCommandError(f"pip install has no {word}")
-        ours = re.fullmatch(r"(?:\.|spacy[-_]biaffine)\[(.+)\]", word)
+        ours = re.fullmatch(r"\.\[(.+)\]", word)
+        if word.startswith("spacy-biaffine"):
+            raise BadCommandError("no index has spacy-biaffine")
         for extra in ours[1].split(",") if ours else ():
             if extra.strip() not in extras:
                 raise BadCommandError(f"setup.cfg has no extra {extra!r}")

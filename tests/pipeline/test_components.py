@@ -18,6 +18,7 @@ import spacy
 import srsly
 import torch
 from factories import (
+    FACTORIES,
     LISTENER,
     TOK2VEC,
     Factory,
@@ -36,6 +37,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Adam, fix_random_seed, set_dropout_rate
+
+from spacy_biaffine.decode.finite import NotFiniteError
 
 TEXTS = [
     "Cold rain fell.",
@@ -421,6 +424,25 @@ def test_labels_that_were_not_there_at_first_are_named_once(factory):
         nlp.update(examples)
         nlp.update(examples)
     assert len([each for each in warned if "init labels" in str(each.message)]) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["norm_biaffine_parser", "norm_biaffine_graph_parser", "syntax_srl"]
+)
+def test_scores_that_are_not_finite_name_component_and_doc(name, monkeypatch):
+    factory = next(each for each in FACTORIES if each.name == name)
+    nlp = factory.make()
+    pipe = component(nlp, factory)
+    predict = pipe.model._func
+
+    def broken(model, inputs, is_train):
+        if any("Nobody" in doc.text for doc in inputs.docs):
+            raise NotFiniteError("Scores contain NaN")
+        return predict(model, inputs, is_train)
+
+    monkeypatch.setattr(pipe.model, "_func", broken)
+    with pytest.raises(ValueError, match=rf"\[{name}\] Scores contain NaN.*'Nobody slept'"):
+        pipe.predict([nlp.make_doc("Rain fell"), nlp.make_doc("Nobody slept")])
 
 
 # Saving
