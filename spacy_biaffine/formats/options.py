@@ -63,6 +63,3 @@ PROPS_COLUMN = Option(
 )
 
 TEXT_KEY = Option("text_key", str, "Which value of a task's data is the text; text by default")
-SPLIT_FRAGMENTS = Option(
-    "split_fragments", bool, "An entity for each fragment, not one from the first to the last"
-)
