@@ -50,8 +50,8 @@ def save_checkpoint(
         "random": _random_state(),
     }
     torch.save(state, new / "state.pt")
-    shutil.rmtree(old, ignore_errors=True)
-    if (output / FOLDER).exists():
+    if (output / FOLDER).exists():  # else the old one is the only one there is
+        shutil.rmtree(old, ignore_errors=True)
         (output / FOLDER).replace(old)
     new.replace(output / FOLDER)
     shutil.rmtree(old, ignore_errors=True)

@@ -197,8 +197,8 @@ class Run:
         new, old = self.output / f"{name}.new", self.output / f"{name}.old"
         shutil.rmtree(new, ignore_errors=True)
         create_before_to_disk_callback(self.settings["before_to_disk"])(self.nlp).to_disk(new)
-        shutil.rmtree(old, ignore_errors=True)
         if (self.output / name).exists():
+            shutil.rmtree(old, ignore_errors=True)
             (self.output / name).replace(old)
         new.replace(self.output / name)
         shutil.rmtree(old, ignore_errors=True)
