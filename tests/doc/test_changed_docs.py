@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from spacy.pipeline.functions import merge_entities
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
@@ -313,6 +313,8 @@ def test_any_merges_and_splits(change, way):
             fits = ends.issuperset(nodes)
         assert has_graph(doc, key) == fits
         assert in_characters(doc, key) == (edges if fits else [])
+    if "json" in way:  # spaCy can't read back its own JSON of tokens with blanks at their edges
+        assume(all(token.text == token.text.strip() for token in doc))
     twin = WAYS[way](doc)
     if twin.text == doc.text:
         assert found(twin) == found(doc, scores=way not in WITHOUT_SCORES)
