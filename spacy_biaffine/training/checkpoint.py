@@ -2,6 +2,8 @@
 
 import random
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -40,20 +42,30 @@ def save_checkpoint(
     output: Path, nlp: Language, optimizer: ResumableOptimizer, done: Progress
 ) -> None:
     """Write the checkpoint of a run; one that was there stays whole until this one is."""
-    new, old = output / f"{FOLDER}.new", output / f"{FOLDER}.old"
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir()
-    nlp.to_disk(new / "model")
     state = {
         "progress": asdict(done),
         "optimizer": optimizer.state(nlp),
         "random": _random_state(),
     }
-    torch.save(state, new / "state.pt")
-    if (output / FOLDER).exists():  # else the old one is the only one there is
+    with replaced(output / FOLDER) as new:
+        nlp.to_disk(new / "model")
+        torch.save(state, new / "state.pt")
+
+
+@contextmanager
+def replaced(folder: Path) -> Iterator[Path]:
+    """An empty folder to write to, which takes the place of another one at the end.
+
+    Until then the other one is whole, under its name or, for a moment, with .old behind it.
+    """
+    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    yield new
+    if folder.exists():  # else the old one is the only one there is
         shutil.rmtree(old, ignore_errors=True)
-        (output / FOLDER).replace(old)
-    new.replace(output / FOLDER)
+        folder.replace(old)
+    new.replace(folder)
     shutil.rmtree(old, ignore_errors=True)
 
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +22,14 @@ from spacy.util import registry, resolve_dot_names
 from thinc.api import Config, Optimizer, fix_random_seed, set_gpu_allocator
 
 from ..models.optimizer_state import ResumableOptimizer
-from .checkpoint import Progress, find_checkpoint, load_pipeline, load_progress, save_checkpoint
+from .checkpoint import (
+    Progress,
+    find_checkpoint,
+    load_pipeline,
+    load_progress,
+    replaced,
+    save_checkpoint,
+)
 
 QUARTER_HOUR = 900.0
 
@@ -194,14 +200,9 @@ class Run:
 
     def _write_model(self, name: str) -> None:
         """Write a model; one that was there stays whole until this one is."""
-        new, old = self.output / f"{name}.new", self.output / f"{name}.old"
-        shutil.rmtree(new, ignore_errors=True)
-        create_before_to_disk_callback(self.settings["before_to_disk"])(self.nlp).to_disk(new)
-        if (self.output / name).exists():
-            shutil.rmtree(old, ignore_errors=True)
-            (self.output / name).replace(old)
-        new.replace(self.output / name)
-        shutil.rmtree(old, ignore_errors=True)
+        prepared = create_before_to_disk_callback(self.settings["before_to_disk"])
+        with replaced(self.output / name) as new:
+            prepared(self.nlp).to_disk(new)
 
 
 def _check_config(config: Config, output: Path, checkpoint: Path | None) -> None:
