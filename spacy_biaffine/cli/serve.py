@@ -6,6 +6,9 @@ import typer
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
+ANY = {"0.0.0.0", "::"}
+"""Addresses of no machine: all of this one's."""
+
 PIPELINE = "en_biaffine_web_sm"
 """What is served where no other pipeline is named."""
 
@@ -21,10 +24,15 @@ def serve(
     max_length: Annotated[
         int, typer.Option("--max-length", min=1, help="Most characters of a text")
     ] = 2000,
+    allowed_hosts: Annotated[
+        list[str] | None,
+        typer.Option("--allowed-host", help="A further name that browsers may ask for; repeatable"),
+    ] = None,
 ) -> None:
     """Show what a pipeline makes of a sentence, on a page in the browser.
 
-    Trees, roles, entities, relations, tags, and how sure the pipeline is of them. Ctrl+C ends it.
+    Trees, roles, entities, relations, tags, and how sure the pipeline is of them; for programs as
+    JSON, /openapi.json says how. Ctrl+C ends it.
 
     Example: python -m spacy biaffine serve training/model-best
     """
@@ -49,13 +57,16 @@ def serve(
             exits=1,
         )
     try:
-        app = make_app(partial(spacy.load, model), max_length=max_length, names=_names(host))
+        names = _names(host) | {name.lower() for name in allowed_hosts or ()}
+        app = make_app(partial(spacy.load, model), max_length=max_length, names=names)
     except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
     if host not in LOOPBACK:
         msg.warn(
             f"Whoever can reach this machine at {host} can use this page: it has no password and "
-            f"no encryption."
+            f"no encryption.",
+            f"It answers under addresses in numbers and under {', '.join(sorted(names - ANY))}. "
+            f"For another name: --allowed-host NAME",
         )
     msg.good(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     uvicorn.run(

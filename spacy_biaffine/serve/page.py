@@ -79,7 +79,9 @@ def links(text: str) -> str:
     """Where the analysis of a text can be found again, and taken away."""
     return (
         f'<p class="links"><a href="{address("/", text)}">Link to this analysis</a> '
-        f'<a href="{address("/analysis.conllu", text)}" download>CoNLL-U</a></p>'
+        f'<a href="{address("/analysis.conllu", text)}" download>CoNLL-U</a> '
+        f'<a href="{address("/analysis.json", text)}" download>JSON</a> '
+        f'<a href="{address("/analysis.svg", text)}" download>SVG</a></p>'
     )
 
 

@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 import spacy
@@ -11,10 +12,10 @@ from spacy.language import Language
 
 pytest.importorskip("starlette")
 import uvicorn
+from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
-from spacy_biaffine.serve import app as serve_app
-from spacy_biaffine.serve import protocol, worker
+from spacy_biaffine.serve import asked, endpoints, protocol, worker
 from spacy_biaffine.serve.app import make_app
 from spacy_biaffine.serve.guard import host_name
 
@@ -79,7 +80,8 @@ def test_host_name(host, name):
 def server(monkeypatch):
     """The port of a running server whose pipeline takes a while, with short limits."""
     monkeypatch.setattr(protocol, "SECONDS", 1.0)
-    monkeypatch.setattr(serve_app, "SECONDS", 1.0)
+    monkeypatch.setattr(protocol, "READ_SECONDS", 1.0)
+    monkeypatch.setattr(asked, "SECONDS", 1.0)
     nlp = spacy.blank("en")
     nlp.add_pipe("slow_for_tests")
     config = uvicorn.Config(
@@ -150,6 +152,56 @@ def test_a_connection_that_goes_on_is_timed_again(server):
         started = time.monotonic()
         assert connection.recv(4096) == b""
         assert time.monotonic() - started < 5
+
+
+def test_who_does_not_read_is_closed(server, monkeypatch):
+    """The answer is longer than what the system takes for a client that reads nothing."""
+    monkeypatch.setattr(endpoints, "JSONResponse", _long_answer)
+    request = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{server}\r\n\r\n".encode()
+    with opened(server, request) as connection:
+        time.sleep(2.5)
+        left = b"".join(iter(lambda: _received(connection), b""))
+    assert 1_000 < len(left) < LONG
+
+
+def test_who_reads_slowly_gets_all(server, monkeypatch):
+    monkeypatch.setattr(protocol, "READ_SECONDS", 20.0)
+    monkeypatch.setattr(endpoints, "JSONResponse", _long_answer)
+    request = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{server}\r\nConnection: close\r\n\r\n"
+    with opened(server, request.encode()) as connection:
+        time.sleep(1.5)
+        left = b"".join(iter(lambda: _received(connection), b""))
+    assert len(left) > LONG
+
+
+LONG = 30_000_000
+
+
+def _long_answer(*_, **__):
+    return PlainTextResponse(b"x" * LONG)
+
+
+def _received(connection: socket.socket) -> bytes:
+    """What comes next, nothing from a connection that was cut."""
+    try:
+        return connection.recv(1 << 16)
+    except ConnectionError:
+        return b""
+
+
+def test_connections_are_counted(server, monkeypatch):
+    monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 3)
+    held = [opened(server, b"GET") for _ in range(3)]
+    with opened(server, b"") as further:
+        assert _received(further) == b""
+    for connection in held:
+        connection.close()
+    for _ in range(100):  # until the server has seen that they are closed
+        time.sleep(0.02)
+        with suppress(ConnectionError, IndexError):
+            assert ask(server) == 200
+            return
+    pytest.fail("the places are not free again")
 
 
 def test_the_newest_is_told_to_wait(server, monkeypatch):
