@@ -80,7 +80,7 @@ def two_nodes() -> Iterator[tuple[Run, Callable[[], None]]]:
 def _write_sentences(path: Path, number: int) -> None:
     """Sentences of 5 to 35 words; new words keep coming, as in real text."""
     chance = random.Random(0)
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         for _ in range(number):
             words = [
                 "".join(chance.choices(SYLLABLES, k=min(4, 1 + int(chance.expovariate(0.7)))))
@@ -123,14 +123,14 @@ def _processes() -> list[int]:
 
 def _command(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
+        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
     except OSError:  # it has ended
         return ""
 
 
 def _peak_mib(pid: int) -> float:
     """Peak resident memory of a process so far. From /proc, so on Linux alone."""
-    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
     return int(found[1]) / 1024 if found else 0.0
 
 

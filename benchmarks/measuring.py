@@ -36,5 +36,7 @@ def peak_mib(model: str, overrides: Mapping[str, Any], doc: str) -> float:
         f"nlp({doc}); "
         "print(re.search('VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
     return int(run.stdout.split()[-1]) / 1024

@@ -54,7 +54,7 @@ def memory() -> None:
     """Each setting in a process of its own: the peak of a process never falls."""
     for words, types, efficient in SETTINGS:
         command = [sys.executable, __file__, "predict", str(words), str(types), str(int(efficient))]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
         name = "Efficient GlobalPointer" if efficient else "GlobalPointer"
         print(f"{name}, {words:,} words, {types:,} types: {run.stdout.strip()}", flush=True)
 

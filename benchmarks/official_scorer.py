@@ -90,7 +90,7 @@ def agrees(name: str, gold: list[Doc], predicted: list[Doc], gold_file: Path) ->
 def official_scores(gold_file: Path, system_file: Path) -> dict[str, float]:
     """F1 of each metric, from the counts of the official scorer."""
     command = ["udeval", "--no-enhanced", "--verbose", "--counts", gold_file, system_file]
-    answer = subprocess.run(command, capture_output=True, text=True)
+    answer = subprocess.run(command, capture_output=True, encoding="utf-8")
     if answer.returncode:
         raise SystemExit(f"udeval failed:\n{answer.stderr}{answer.stdout}")
     rows = [line.split("|") for line in answer.stdout.splitlines()[2:]]

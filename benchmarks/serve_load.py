@@ -108,7 +108,9 @@ def memory(pid: int) -> int:
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
         return 0
-    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+    (line,) = (
+        line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmRSS")
+    )
     return int(line.split()[1]) // 1024
 
 

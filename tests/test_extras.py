@@ -36,8 +36,8 @@ def test_tokenizer_of_a_transformer(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     model = tmp_path / "model"
     spacy.blank("xx").to_disk(model)
-    (tmp_path / "in.txt").write_text("Rain\n")
-    (tmp_path / "grid.yml").write_text("name: grid\n")
+    (tmp_path / "in.txt").write_text("Rain\n", encoding="utf-8")
+    (tmp_path / "grid.yml").write_text("name: grid\n", encoding="utf-8")
     hide(monkeypatch, "starlette", "serve.app")
     assert "pip install -e '.[serve]' in a clone" in call("serve", model)[1]
     hide(monkeypatch, "ray", "annotate.on_ray")

@@ -17,7 +17,7 @@ STATUS = Path("/proc/self/status")
 
 
 def resident_mib() -> float:
-    found = re.search(r"VmRSS:\s+(\d+)", STATUS.read_text())
+    found = re.search(r"VmRSS:\s+(\d+)", STATUS.read_text(encoding="utf-8"))
     return int(found[1]) / 1024 if found else 0.0
 
 

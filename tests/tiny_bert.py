@@ -43,7 +43,7 @@ SAVE: dict[str, Callable[[Path], None]] = {
 
 def _save_wordpieces(folder: Path) -> int:
     vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *PIECES]
-    (folder / "vocab.txt").write_text("\n".join(vocab))
+    (folder / "vocab.txt").write_text("\n".join(vocab), encoding="utf-8")
     transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
     return len(vocab)
 

@@ -44,7 +44,7 @@ def pieces(document: Document) -> Iterator[str]:
 def official_scores(gold: Path, predicted: Path) -> dict[str, float]:
     """F1 of each metric. Raises ValueError where the script fails."""
     command = ["udeval", "--no-enhanced", "--verbose", "--counts", gold, predicted]
-    answer = subprocess.run(command, capture_output=True, text=True)
+    answer = subprocess.run(command, capture_output=True, encoding="utf-8")
     if answer.returncode:
         raise ValueError(f"udeval failed:\n{answer.stderr}{answer.stdout}")
     rows = [line.split("|") for line in answer.stdout.splitlines()[2:]]

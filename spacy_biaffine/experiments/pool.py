@@ -75,7 +75,7 @@ def start_process(folder: Path, config: str) -> subprocess.Popen:
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **threads, "PYTHONHASHSEED": "0"},
+            env={**os.environ, **threads, "PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8"},
             start_new_session=True,  # Ctrl-C reaches us alone, and we end the cells
         )
 

@@ -61,7 +61,7 @@ def saved(nlp: Language, folder: Path) -> Path:
 
 
 def lines(path: Path, *texts: str) -> Path:
-    path.write_text("".join(text + "\n" for text in texts))
+    path.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
     return path
 
 
@@ -103,12 +103,12 @@ def recording(seen: list[int]) -> Run:
 
 def bad_in(target: Path) -> list[tuple[str, str, str]]:
     path = target.with_name(target.name + ".bad.jsonl")
-    found = [json.loads(line) for line in path.open()]
+    found = [json.loads(line) for line in path.open(encoding="utf-8")]
     return [(each["place"].rpartition(":")[2], each["reason"], each["text"]) for each in found]
 
 
 def records_in(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.open()]
+    return [json.loads(line) for line in path.open(encoding="utf-8")]
 
 
 def names_beside(target: Path) -> set[str]:
@@ -147,25 +147,25 @@ def test_shards_of_docs_are_a_folder_and_one_is_a_file(model, tmp_path):
 def test_conllu_comes_back_with_its_words_and_comments(model, tmp_path):
     rows = "1\tOslo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n2\t7.\t_\t_\t_\t_\t_\t_\t_\tA=b\n\n"
     text = "".join(f"# sent_id = {number}\n# text = Oslo7.\n{rows}" for number in range(5))
-    (tmp_path / "in.conllu").write_text(text)
+    (tmp_path / "in.conllu").write_text(text, encoding="utf-8")
     start(model, tmp_path / "in.conllu", tmp_path / "out.conllu", "conllu")
-    assert (tmp_path / "out.conllu").read_text() == text
+    assert (tmp_path / "out.conllu").read_text(encoding="utf-8") == text
 
 
 def test_text_to_conllu_numbers_docs_across_shards(model, tmp_path):
     source = lines(tmp_path / "in.txt", *TEXTS)
     start(model, source, tmp_path / "out.conllu", "conllu")
-    found = (tmp_path / "out.conllu").read_text()
+    found = (tmp_path / "out.conllu").read_text(encoding="utf-8")
     assert [f"# newdoc id = d{n}" in found for n in (1, 10, 11)] == [True, True, False]
     start(model, source, tmp_path / "whole.conllu", "conllu", shard_size=100)
-    assert (tmp_path / "whole.conllu").read_text() == found
+    assert (tmp_path / "whole.conllu").read_text(encoding="utf-8") == found
 
 
 @pytest.mark.parametrize("shard_size", [3, 100])
 def test_relations_are_one_array(model, tmp_path, shard_size):
     source = lines(tmp_path / "in.txt", *TEXTS)
     start(model, source, tmp_path / "out.json", "spert", shard_size=shard_size)
-    assert len(json.loads((tmp_path / "out.json").read_text())) == 10
+    assert len(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))) == 10
     docs = list(read_spert(tmp_path / "out.json", Vocab()))
     assert [doc.spans["entities"][0].label_ for doc in docs] == ["NUMBER"] * 10
 
@@ -177,7 +177,9 @@ def test_roles_and_what_their_form_cannot_hold(tmp_path):
     source = lines(tmp_path / "in.txt", "Come now", "Come twice", "Come later")
     summary = start(model, source, tmp_path / "out.txt", "conll05")
     write_conll05(list(nlp.pipe(["Come now", "Come later"])), tmp_path / "wanted.txt")
-    assert (tmp_path / "out.txt").read_text() == (tmp_path / "wanted.txt").read_text()
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == (
+        tmp_path / "wanted.txt"
+    ).read_text(encoding="utf-8")
     ((line, reason, text),) = bad_in(tmp_path / "out.txt")
     assert (line, text) == ("2", "Come twice")
     assert "Two predicates" in reason
@@ -270,7 +272,7 @@ def test_a_file_of_somebody_else_is_left_as_it_is(model, tmp_path):
     target = lines(tmp_path / "out.jsonl", "mine")
     with pytest.raises(ValueError, match="no run of this command has made it"):
         start(model, source, target, "entities")
-    assert target.read_text() == "mine\n"
+    assert target.read_text(encoding="utf-8") == "mine\n"
     assert names_beside(target) == {"in.txt", "out.jsonl"}
 
 
@@ -286,7 +288,7 @@ def test_shards_without_docs_are_no_problem(model, tmp_path):
     for name, form in (("out.spacy", "spacy"), ("out.json", "spert")):
         start(model, source, tmp_path / name, form, shard_size=1)
     assert [doc.text for doc in read_docbin(tmp_path / "out", Vocab())] == ["One."]
-    assert len(json.loads((tmp_path / "out.json").read_text())) == 1
+    assert len(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))) == 1
 
 
 def test_files_in_folders_in_the_order_of_names(tmp_path):

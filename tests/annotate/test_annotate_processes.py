@@ -30,7 +30,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts, one of them broken."""
     path = tmp_path_factory.mktemp("texts") / "in.jsonl"
     lines = [json.dumps({"text": text}) for text in TEXTS]
-    path.write_text("\n".join([*lines[:300], "broken", *lines[300:]]) + "\n")
+    path.write_text("\n".join([*lines[:300], "broken", *lines[300:]]) + "\n", encoding="utf-8")
     return path
 
 
@@ -95,11 +95,11 @@ def test_a_process_that_dies_is_told(job: Job, source: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_an_error_in_a_process_is_told(source: Path, tmp_path: Path) -> None:
-    (tmp_path / "config.cfg").write_text("[nothing]")
+    (tmp_path / "config.cfg").write_text("[nothing]", encoding="utf-8")
     job = Job(str(tmp_path), "conllu", None, None, -1)
     with pytest.raises(ValueError, match="can't be loaded"):
         annotate(job, [source], tmp_path / "out.conllu", run_in_processes(2))
 
 
 def bad(target: Path) -> list[str]:
-    return target.with_name(target.name + ".bad.jsonl").read_text().splitlines()
+    return target.with_name(target.name + ".bad.jsonl").read_text(encoding="utf-8").splitlines()

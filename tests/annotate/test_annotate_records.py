@@ -67,7 +67,7 @@ def only_error(path, nlp):
 @pytest.mark.parametrize("by_doc", [False, True])
 def test_hostile_texts_stay_as_they_are(text, by_doc, tmp_path, nlp):
     path = tmp_path / "in.txt"
-    path.write_text(text if by_doc else text + "\n", newline="")
+    path.write_text(text if by_doc else text + "\n", newline="", encoding="utf-8")
     (doc,) = docs_of(path, nlp, by_doc=by_doc)
     assert doc.text == text
 
@@ -96,7 +96,7 @@ def test_a_byte_that_is_no_utf8_is_found_and_kept(tmp_path, nlp):
 
 def test_json_lines_keep_their_other_keys(tmp_path, nlp):
     path = tmp_path / "in.jsonl"
-    path.write_text('{"id": 7, "text": "Rain fell.\\u0000"}\n\n{"text": ""}\n')
+    path.write_text('{"id": 7, "text": "Rain fell.\\u0000"}\n\n{"text": ""}\n', encoding="utf-8")
     one, other = docs_of(path, nlp)
     assert (one.text, one.user_data["json_keys"]) == ("Rain fell.\0", {"id": 7})
     assert (other.text, dict(other.user_data)) == ("", {})
@@ -117,7 +117,7 @@ def test_json_lines_keep_their_other_keys(tmp_path, nlp):
 )
 def test_bad_json_says_what_is_wrong(line, reason, tmp_path, nlp):
     path = tmp_path / "in.jsonl"
-    path.write_text("\n" + line + "\n")
+    path.write_text("\n" + line + "\n", encoding="utf-8")
     place, found, text = only_error(path, nlp)
     assert (place, text) == (f"{path}:2", line)
     assert reason in found
@@ -125,7 +125,7 @@ def test_bad_json_says_what_is_wrong(line, reason, tmp_path, nlp):
 
 def test_conllu_keeps_words_and_sentences_and_puts_bad_ones_aside(tmp_path, nlp):
     path = tmp_path / "in.conllu"
-    path.write_text(CONLLU)
+    path.write_text(CONLLU, encoding="utf-8")
     found = docs_of(path, nlp)
     (bad,) = (each for each in found if isinstance(each, Bad))
     one, three, four = (each for each in found if isinstance(each, Doc))
@@ -141,7 +141,7 @@ def test_conllu_keeps_words_and_sentences_and_puts_bad_ones_aside(tmp_path, nlp)
 
 def test_conllu_by_doc(tmp_path, nlp):
     path = tmp_path / "in.conllu"
-    path.write_text(CONLLU.replace("2\tadvmod", "0\troot"))
+    path.write_text(CONLLU.replace("2\tadvmod", "0\troot"), encoding="utf-8")
     docs = docs_of(path, nlp, by_doc=True)
     assert [[len(sent) for sent in doc.sents] for doc in docs if doc.has_annotation("DEP")] == [
         [3, 2],
@@ -151,7 +151,7 @@ def test_conllu_by_doc(tmp_path, nlp):
 
 def test_conllu_sentences_give_their_lines_back(tmp_path):
     path = tmp_path / "in.conllu"
-    path.write_text(CONLLU)
+    path.write_text(CONLLU, encoding="utf-8")
     one, _, four = (r for r in read_records(path, by_doc=False) if not isinstance(r, Bad))
     assert one.text == CONLLU.split("\n\n")[0]
     assert (one.place, four.place) == (f"{path}:1", f"{path}:16")
@@ -169,7 +169,7 @@ def test_conllu_with_bytes_that_are_no_utf8(tmp_path, nlp):
 @pytest.mark.parametrize("text", ["", "# comment\n", "no conllu\n"])
 def test_conllu_without_sentences_is_one_bad_record(text, tmp_path):
     path = tmp_path / "in.conllu"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     (bad,) = read_records(path, by_doc=False)
     assert isinstance(bad, Bad)
     assert bad.place.startswith(str(path)) and bad.reason
@@ -196,7 +196,9 @@ def test_lines_with_layers_keep_their_tokens(tmp_path, nlp):
     doc = Doc(nlp.vocab, words=["Rain fell", "."], spaces=[False, False], tags=["X", "Y"])
     doc.user_data["json_keys"] = {"id": 7}
     path = tmp_path / "in.jsonl"
-    path.write_text(layers_text(doc) + layers_text(doc).replace('"start": 9', '"start": 8'))
+    path.write_text(
+        layers_text(doc) + layers_text(doc).replace('"start": 9', '"start": 8'), encoding="utf-8"
+    )
     one, other = docs_of_each(path, nlp)
     assert ([t.text for t in one], one[0].tag_) == (["Rain fell", "."], "X")
     assert one.user_data["json_keys"] == {"id": 7}

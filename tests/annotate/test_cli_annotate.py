@@ -22,7 +22,7 @@ def model(tmp_path: Path) -> Path:
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     path = tmp_path / "in.jsonl"
-    path.write_text('{"text": "Rain fell."}\n{"text": \n')
+    path.write_text('{"text": "Rain fell."}\n{"text": \n', encoding="utf-8")
     return path
 
 
@@ -39,7 +39,7 @@ def test_what_was_written_and_what_was_left_out(model, source, tmp_path):
     assert "2 inputs" in output and "docs 2" in output and "words 6" in output
     assert "texts left out 2" in output
     assert f"left out {source}:2: this is no JSON" in output
-    assert (tmp_path / "out.conllu").read_text().count("# text = Rain fell.\n") == 2
+    assert (tmp_path / "out.conllu").read_text(encoding="utf-8").count("# text = Rain fell.\n") == 2
     code, output = run(model, source, source, tmp_path / "out.conllu")
     assert code == 0
     assert "is there already" in output
@@ -50,7 +50,7 @@ def test_form_when_the_name_does_not_tell_it(model, source, tmp_path):
     assert code == 1
     assert "say --form, one of spacy, conllu" in output
     assert run(model, source, tmp_path / "out.dat", "--form", "entities")[0] == 0
-    assert json.loads((tmp_path / "out.dat").read_text())["text"] == "Rain fell."
+    assert json.loads((tmp_path / "out.dat").read_text(encoding="utf-8"))["text"] == "Rain fell."
 
 
 def test_there_is_no_such_pipeline(source, tmp_path):
@@ -67,7 +67,10 @@ def test_a_folder_that_is_no_pipeline(source, tmp_path):
 
 def test_a_pipeline_of_unknown_parts(model, source, tmp_path):
     config = model / "config.cfg"
-    config.write_text(config.read_text().replace('["sentencizer"]', '["nothing"]'))
+    config.write_text(
+        config.read_text(encoding="utf-8").replace('["sentencizer"]', '["nothing"]'),
+        encoding="utf-8",
+    )
     code, output = run(model, source, tmp_path / "out.spacy")
     assert code == 1
     assert f"{model} can't be loaded" in output and "nothing" in output

@@ -157,7 +157,7 @@ def test_command(model, gold, tmp_path):
     assert "sentences" not in output
     assert "also have entities, spans sc, relations, dependency graphs, frames" in output
     assert "In training" not in output
-    report = json.loads(out.read_text())
+    report = json.loads(out.read_text(encoding="utf-8"))
     assert report["given"] == ["sents"]
     assert [result["path"] for result in report["gold"]] == [str(gold)] * 2
     first = report["gold"][0]
@@ -210,9 +210,12 @@ def test_plain_text(model, gold, tmp_path):
     assert code == 0, output
     assert "tokens token_acc 100.00" in output
     assert "sentences sents" in output
-    assert [result["docs"] for result in json.loads(out.read_text())["gold"]] == [1, 2]
+    assert [result["docs"] for result in json.loads(out.read_text(encoding="utf-8"))["gold"]] == [
+        1,
+        2,
+    ]
     assert call("evaluate", model, path, "--n-sents", 1, "--text", "--json", out)[0] == 0
-    assert json.loads(out.read_text())["gold"][0]["docs"] == 2
+    assert json.loads(out.read_text(encoding="utf-8"))["gold"][0]["docs"] == 2
 
 
 def test_multiword_tokens(model, tmp_path):
@@ -240,8 +243,8 @@ def test_multiword_tokens(model, tmp_path):
 def test_mistakes(model, gold, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     DocBin(docs=[Doc(Vocab())]).to_disk("empty.spacy")
-    (tmp_path / "gold.txt").write_text("Rain")
-    (tmp_path / "bad.conllu").write_text("1\tRain\n\n")
+    (tmp_path / "gold.txt").write_text("Rain", encoding="utf-8")
+    (tmp_path / "bad.conllu").write_text("1\tRain\n\n", encoding="utf-8")
     code, output = call("evaluate", model, *arguments)
     assert code == 1
     assert message in output

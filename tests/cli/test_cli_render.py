@@ -201,7 +201,7 @@ def test_model(model, conllu, tmp_path, kind):
 def test_mistakes(gold, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     DocBin(docs=[Doc(Vocab(), words=["Rain"], ents=["B-X"])]).to_disk("one.spacy")
-    (tmp_path / "a.txt").write_text("Rain")
+    (tmp_path / "a.txt").write_text("Rain", encoding="utf-8")
     code, output = call("render", *arguments)
     assert code == 1
     assert message in output

@@ -43,7 +43,7 @@ LONG = [*(("w" + str(i)) for i in range(50)), "y" * 60, "\u200d", "z"]
 def _save_bert(folder: Path) -> None:
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     vocab = [*special, *LETTERS, *(f"##{letter}" for letter in LETTERS), "the", "man"]
-    (folder / "vocab.txt").write_text("\n".join(vocab))
+    (folder / "vocab.txt").write_text("\n".join(vocab), encoding="utf-8")
     transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
     config = transformers.BertConfig(**_sizes(len(vocab)))
     transformers.BertModel(config).save_pretrained(folder)
@@ -65,7 +65,7 @@ def _save_roberta(folder: Path) -> None:
 def _save_mpnet(folder: Path) -> None:
     special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
     vocab = [*special, *LETTERS, *(f"##{letter}" for letter in LETTERS), "the", "man"]
-    (folder / "vocab.txt").write_text("\n".join(vocab))
+    (folder / "vocab.txt").write_text("\n".join(vocab), encoding="utf-8")
     transformers.MPNetTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
     config = transformers.MPNetConfig(**_sizes(len(vocab)), pad_token_id=1)
     transformers.MPNetModel(config).save_pretrained(folder)
@@ -469,7 +469,9 @@ def test_weights_of_another_model_are_refused(bert, folders, tmp_path):
 def test_folder_in_a_package(bert, monkeypatch, tmp_path):
     package = tmp_path / "weights_package"
     (package / "model").mkdir(parents=True)
-    (package / "__init__.py").write_text("raise RuntimeError('finding a folder runs no code')")
+    (package / "__init__.py").write_text(
+        "raise RuntimeError('finding a folder runs no code')", encoding="utf-8"
+    )
     for path in bert.iterdir():
         (package / "model" / path.name).write_bytes(path.read_bytes())
     monkeypatch.syspath_prepend(tmp_path)

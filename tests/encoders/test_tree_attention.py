@@ -55,7 +55,7 @@ def test_every_layer_is_drawn(tmp_path):
     layers = np.full((6, 2, 2), 0.5, dtype=np.float32)
     path = tmp_path / "tree.svg"
     draw_tree_attention(np.array([[0, 1], [2, 0]]), layers, ["a", "b"], path)
-    titles = re.findall(r"<!-- (relations|layer \d+) -->", path.read_text())
+    titles = re.findall(r"<!-- (relations|layer \d+) -->", path.read_text(encoding="utf-8"))
     assert titles == ["relations", *(f"layer {number}" for number in range(1, 7))]
 
 

@@ -177,7 +177,7 @@ def package(folders, tmp_path, monkeypatch) -> Path:
     """A checkpoint inside an importable package."""
     root = tmp_path / "tiny_encoder_package"
     (root / "model").mkdir(parents=True)
-    (root / "__init__.py").write_text("")
+    (root / "__init__.py").write_text("", encoding="utf-8")
     for file in folders["bert"].iterdir():
         (root / "model" / file.name).write_bytes(file.read_bytes())
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -63,7 +63,7 @@ def drive(folder: Path, pool: QuickPool, content: dict[str, Any] | None = None) 
 
 
 def keys_of(folder: Path) -> list[str]:
-    return [json.loads(line)["key"] for line in results_of(folder).path.open()]
+    return [json.loads(line)["key"] for line in results_of(folder).path.open(encoding="utf-8")]
 
 
 def results_of(folder: Path) -> Results:
@@ -159,7 +159,7 @@ def test_cells_that_another_grid_has_finished_are_taken_from_it(tmp_path: Path) 
 
 def test_a_broken_file_of_another_grid_is_named(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "first.jsonl").write_text("nonsense\n")
+    (tmp_path / "results" / "first.jsonl").write_text("nonsense\n", encoding="utf-8")
     path = write_grid(tmp_path, {**tiny_grid(), "shares": ["first"]})
     arguments = ["experiment", str(path), "--vars.data", str(tmp_path / "data")]
     result = CliRunner().invoke(app, arguments)
@@ -190,7 +190,7 @@ def command(folder: Path) -> list[str]:
 
 @contextmanager
 def running(arguments: list[str]) -> Iterator[subprocess.Popen]:
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, encoding="utf-8")
     try:
         yield process
     finally:
@@ -219,7 +219,7 @@ def test_killed_and_resumed_grid_equals_an_uninterrupted_one(tmp_path: Path) -> 
         process.send_signal(signal.SIGKILL)
     wait_for(lambda: not _cells_in(tmp_path), seconds=5)
 
-    done = subprocess.run(command(tmp_path), capture_output=True, text=True, check=True)
+    done = subprocess.run(command(tmp_path), capture_output=True, encoding="utf-8", check=True)
     assert "[2 done, 0 running, 0 left]" in done.stdout
     lines = results_of(tmp_path).read()
     assert len(keys_of(tmp_path)) == len(lines) == 2
@@ -248,7 +248,7 @@ def test_cells_end_with_the_command(tmp_path: Path) -> None:
 
 def _cells_in(folder: Path) -> list[str]:
     """The running processes that have a folder in their command line."""
-    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, encoding="utf-8", check=True)
     return [line for line in found.stdout.splitlines() if f"{folder}/work" in line]
 
 

@@ -141,9 +141,9 @@ def test_unknown_variable(tmp_path: Path) -> None:
 
 
 def test_no_yaml(tmp_path: Path) -> None:
-    (tmp_path / "bad.yml").write_text("a: [")
+    (tmp_path / "bad.yml").write_text("a: [", encoding="utf-8")
     with pytest.raises(GridError, match="no valid YAML"):
         read_grid(tmp_path / "bad.yml", {})
-    (tmp_path / "bad.yml").write_text("just text")
+    (tmp_path / "bad.yml").write_text("just text", encoding="utf-8")
     with pytest.raises(GridError, match="must be a mapping"):
         read_grid(tmp_path / "bad.yml", {})

@@ -29,7 +29,7 @@ def trained_with_logger(folder: Path, **options: Any) -> tuple[str, list[dict[st
     nlp: Language = init_nlp(config)
     printed = io.StringIO()
     train(nlp, stdout=printed)
-    lines = (folder / "log" / "log.jsonl").read_text().splitlines()
+    lines = (folder / "log" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     return printed.getvalue(), [json.loads(line) for line in lines]
 
 

@@ -10,7 +10,7 @@ from spacy_biaffine.experiments.pool import LocalPool, collect
 def test_models_are_deleted_unless_kept(tmp_path: Path, keep: bool) -> None:
     folder = tmp_path / "key"
     (folder / "model" / "model-best").mkdir(parents=True)
-    (folder / "result.json").write_text(json.dumps({"steps": 3}))
+    (folder / "result.json").write_text(json.dumps({"steps": 3}), encoding="utf-8")
     assert collect(folder, keep=keep) == ("key", {"steps": 3}, "")
     assert (folder / "model").exists() == keep
 
@@ -20,7 +20,7 @@ def test_models_are_deleted_unless_kept(tmp_path: Path, keep: bool) -> None:
     [("Traceback\nValueError: no such thing\n\n", "ValueError: no such thing"), ("", "it printed")],
 )
 def test_a_failure_tells_the_end_of_its_log(tmp_path: Path, log: str, error: str) -> None:
-    (tmp_path / "output.log").write_text(log)
+    (tmp_path / "output.log").write_text(log, encoding="utf-8")
     finished = collect(tmp_path, keep=False)
     assert finished.result is None
     assert finished.error.startswith(error)
@@ -37,4 +37,4 @@ def test_processes_of_a_pool(tmp_path: Path) -> None:
     assert done[0].result is None
     pool.stop()
     assert pool.wait() == []
-    assert (tmp_path / "bad" / "config.cfg").read_text() == "[paths]\n"
+    assert (tmp_path / "bad" / "config.cfg").read_text(encoding="utf-8") == "[paths]\n"

@@ -22,7 +22,7 @@ def test_nothing_is_lost_and_nothing_twice_when_a_node_dies(tmp_path: Path, clus
     process = subprocess.Popen(
         [*command(grid.path, tmp_path), "--ray", cluster.address],
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     )
     try:
         wait_for(lambda: len(begun(work)) == 2)
@@ -32,13 +32,13 @@ def test_nothing_is_lost_and_nothing_twice_when_a_node_dies(tmp_path: Path, clus
         process.kill()
         process.communicate()
     assert process.returncode == 0, output
-    lines = [json.loads(line) for line in grid.results.open()]
+    lines = [json.loads(line) for line in grid.results.open(encoding="utf-8")]
     assert sorted(line["key"] for line in lines) == sorted(cell.key for cell in grid.cells)
     assert len(begun(work)) == 5  # four cells, one of them begun twice
 
     grid.results.rename(tmp_path / "ray.jsonl")
     subprocess.run(command(grid.path, tmp_path), check=True, stdout=subprocess.DEVNULL)
-    alone = {line["key"]: line for line in map(json.loads, grid.results.open())}
+    alone = {line["key"]: line for line in map(json.loads, grid.results.open(encoding="utf-8"))}
     for line in lines:
         assert without_times(line) == without_times(alone[line["key"]])
 

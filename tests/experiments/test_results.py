@@ -18,17 +18,17 @@ def test_lines_come_back(tmp_path: Path) -> None:
 def test_torn_last_line_is_left_out_and_cut_away(tmp_path: Path, torn: str) -> None:
     results = Results(tmp_path / "r.jsonl")
     results.append({"key": "a"})
-    with results.path.open("a") as file:
+    with results.path.open("a", encoding="utf-8") as file:
         file.write(torn)
     assert list(results.read()) == ["a"]
     results.append({"key": "c"})
-    assert results.path.read_text() == '{"key": "a"}\n{"key": "c"}\n'
+    assert results.path.read_text(encoding="utf-8") == '{"key": "a"}\n{"key": "c"}\n'
 
 
 @pytest.mark.parametrize("bad", ["no json", "[1]", '{"axes": {}}'])
 def test_bad_line_is_named(tmp_path: Path, bad: str) -> None:
     path = tmp_path / "r.jsonl"
-    path.write_text(f'{{"key": "a"}}\n{bad}\n')
+    path.write_text(f'{{"key": "a"}}\n{bad}\n', encoding="utf-8")
     with pytest.raises(ValueError, match=r"r\.jsonl:2 is no result line. Delete it"):
         Results(path).read()
 

@@ -102,7 +102,7 @@ def tiny_grid() -> dict[str, Any]:
 def write_grid(folder: Path, content: dict[str, Any]) -> Path:
     """The grid file, with its config and its data in `data`."""
     (folder / "data").mkdir(parents=True, exist_ok=True)
-    (folder / "tiny.cfg").write_text(CONFIG)
+    (folder / "tiny.cfg").write_text(CONFIG, encoding="utf-8")
     for number, part in enumerate(("train", "dev", "test")):
         DocBin(docs=random_docs(12, seed=number)).to_disk(folder / "data" / f"{part}.spacy")
     srsly.write_yaml(folder / "tiny.yml", content)

@@ -96,7 +96,7 @@ def test_form_to_write(name, form):
 
 def test_a_file_of_no_form(tmp_path):
     path = tmp_path / "a.txt"
-    path.write_text("Rain fell.\n")
+    path.write_text("Rain fell.\n", encoding="utf-8")
     assert form_of(path) is None
     assert form_of(tmp_path) is None
 
@@ -111,18 +111,23 @@ def test_what_a_form_has_no_place_for_is_counted(tmp_path, sample):
     """From CoNLL-U to JSON with entities alone."""
     (job,) = plan([sample(form_named("conllu"))], tmp_path / "a.jsonl")
     result = convert(job, {})
-    assert json.loads((tmp_path / "a.jsonl").read_text()) == {"text": "Rain fell"}
+    assert json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8")) == {"text": "Rain fell"}
     assert +result.lost == {"sentences": 1, "words in trees": 2, "words with tags": 2}
     assert ("not in this form: words in trees", 2) in result.rows()
 
 
 def test_keys_that_are_not_kept_are_counted(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"id": 7, "by": ["me"], "text": "a", "entities": []}\n')
+    (tmp_path / "a.jsonl").write_text(
+        '{"id": 7, "by": ["me"], "text": "a", "entities": []}\n', encoding="utf-8"
+    )
     (job,) = plan([tmp_path / "a.jsonl"], tmp_path / "a.spacy")
     assert convert(job, {}).rows()[-2:] == [("not kept: id", 1), ("not kept: by", 1)]
     (job,) = plan([tmp_path / "a.jsonl"], tmp_path / "a.layers.jsonl")
     assert not convert(job, {}).keys
-    assert json.loads((tmp_path / "a.layers.jsonl").read_text())["meta"] == {"id": 7, "by": ["me"]}
+    assert json.loads((tmp_path / "a.layers.jsonl").read_text(encoding="utf-8"))["meta"] == {
+        "id": 7,
+        "by": ["me"],
+    }
 
 
 def test_entities_outside_of_the_written_group_are_counted(tmp_path):

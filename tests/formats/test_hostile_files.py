@@ -99,7 +99,9 @@ def test_the_place_is_told(name: str, tmp_path: Path) -> None:
 
 
 def test_sentences_with_bad_deps_are_left_out(tmp_path: Path) -> None:
-    (tmp_path / "in.conllu").write_text(ROW.format("0:root") + ROW.format("x") + ROW.format("_"))
+    (tmp_path / "in.conllu").write_text(
+        ROW.format("0:root") + ROW.format("x") + ROW.format("_"), encoding="utf-8"
+    )
     arguments = [tmp_path / "in.conllu", tmp_path / "out.spacy", "--form", "conllu"]
     code, output = call("convert-relations", *arguments, "--skip-bad")
     assert code == 0
@@ -109,8 +111,10 @@ def test_sentences_with_bad_deps_are_left_out(tmp_path: Path) -> None:
 
 def layers(tmp_path: Path, *objects: dict[str, Any]) -> str:
     """What convert-relations says of them."""
-    (tmp_path / "in.conllu").write_text("# sent_id = 1\n" + ROW.format("_"))
-    (tmp_path / "layers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in objects))
+    (tmp_path / "in.conllu").write_text("# sent_id = 1\n" + ROW.format("_"), encoding="utf-8")
+    (tmp_path / "layers.jsonl").write_text(
+        "".join(json.dumps(each) + "\n" for each in objects), encoding="utf-8"
+    )
     arguments = [tmp_path / "in.conllu", tmp_path / "out.spacy", "--form", "conllu"]
     code, output = call("convert-relations", *arguments, "--layers", tmp_path / "layers.jsonl")
     assert code == 1
@@ -170,10 +174,10 @@ def test_a_file_is_as_it_was_where_writing_fails(tmp_path: Path) -> None:
         raise RuntimeError("no more")
 
     for write in (write_entities_json, write_spert):
-        (tmp_path / "out").write_text("as before")
+        (tmp_path / "out").write_text("as before", encoding="utf-8")
         with pytest.raises(RuntimeError, match="no more"):
             write(docs(), tmp_path / "out")
-        assert (tmp_path / "out").read_text() == "as before"
+        assert (tmp_path / "out").read_text(encoding="utf-8") == "as before"
         assert len(list(tmp_path.iterdir())) == 1
 
 

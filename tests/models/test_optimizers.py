@@ -168,7 +168,7 @@ def test_rates_apply_in_a_spacy_transformers_encoder(tmp_path):
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     pytest.importorskip("spacy_transformers", reason="spacy-transformers is not installed")
     vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b"]
-    (tmp_path / "vocab.txt").write_text("\n".join(vocab))
+    (tmp_path / "vocab.txt").write_text("\n".join(vocab), encoding="utf-8")
     transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
     sizes = {"num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     config = transformers.BertConfig(vocab_size=len(vocab), hidden_size=8, **sizes)

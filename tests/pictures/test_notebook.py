@@ -43,5 +43,7 @@ def test_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_package_itself_is_light() -> None:
     code = "import sys, spacy_biaffine; print('spacy' in sys.modules, 'torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
     assert done.stdout.split() == ["False", "False"]

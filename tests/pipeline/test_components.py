@@ -490,7 +490,7 @@ def test_load_in_a_new_process(factory, saved):
         [sys.executable, "-W", "ignore", "-c", LOAD, str(Path(__file__).parents[1])],
         input=json.dumps([TEXTS, list(map(str, saved))]),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
         cwd=saved[0],
     )

@@ -171,7 +171,9 @@ def sources(tmp_path_factory: pytest.TempPathFactory, nlp: Language) -> dict[Pat
     """Files of every kind, with the number of records in each."""
     folder = tmp_path_factory.mktemp("hostile")
     in_lines = [text for text in SHORT if "\n" not in text and not text.endswith("\r")]
-    (folder / "a.txt").write_text("".join(f"{text}\n" for text in in_lines), newline="")
+    (folder / "a.txt").write_text(
+        "".join(f"{text}\n" for text in in_lines), newline="", encoding="utf-8"
+    )
     as_json = [json.dumps({"text": text, "n": n}).encode() for n, text in enumerate(SHORT)]
     (folder / "b.jsonl").write_bytes(b"\n".join([*GOOD_JSON, b"", *as_json, b"  ", *BAD_JSON]))
     blocks = [*GOOD_CONLLU[:2], *BAD_CONLLU, *GOOD_CONLLU[2:]]
@@ -260,7 +262,9 @@ def test_texts_come_out_as_they_went_in(
 
 
 def test_numbers_that_json_cannot_write_are_no_output(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text('{"text": "a", "n": 1e999}\n{"text": "b"}\n')
+    (tmp_path / "in.jsonl").write_text(
+        '{"text": "a", "n": 1e999}\n{"text": "b"}\n', encoding="utf-8"
+    )
     summary = start([tmp_path / "in.jsonl"], tmp_path / "out.jsonl", "entities")
     (bad,) = bad_in(tmp_path / "out.jsonl")
     assert summary.docs == 1 and "JSON compliant" in bad["reason"]

@@ -426,5 +426,5 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 @pytest.mark.parametrize(("words", "types"), [(2000, 10), (200, 1000)])
 def test_peak_memory_of_long_docs_and_many_types(words, types):
     command = [sys.executable, "-W", "ignore", "-c", PEAK, str(words), str(types)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert int(run.stdout) < 400

@@ -377,7 +377,9 @@ def test_frames_after_loading_in_a_new_process(vocab, tmp_path):
     assert read_frames(before) == read_frames(doc)
     nlp.to_disk(tmp_path)
     command = [sys.executable, "-W", "ignore", "-c", LOAD, str(tmp_path)]
-    after = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    after = subprocess.run(
+        command, capture_output=True, encoding="utf-8", check=True
+    ).stdout.strip()
     assert after == str(before._.frames)
 
 

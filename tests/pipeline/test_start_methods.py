@@ -50,7 +50,7 @@ def test_all_components(method: str, tmp_path: Path) -> None:
         [sys.executable, script, method, SAVED / f"family-{__version__}"],
         env=with_tests_on_path(),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == [method, method]

@@ -189,7 +189,7 @@ def test_agrees_with_the_official_script(tmp_path):
     for name, text in (("gold", GOLD), ("system", SYSTEM)):
         (tmp_path / name).write_text(text, encoding="utf8")
     command = ["udeval", "--verbose", "--counts", "gold", "system"]
-    answer = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    answer = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=tmp_path)
     rows = {row.split("|")[0].strip(): row.split("|")[1:4] for row in answer.stdout.splitlines()}
     examples = []
     for predicted, gold in zip(

@@ -17,7 +17,7 @@ TREEBANK = ROOT / "assets" / "treebank" / "en_sampler-ud-dev.conllu"
 @pytest.mark.skipif(not (BENCHMARK.exists() and TREEBANK.exists()), reason="needs the repository")
 def test_agrees_to_the_digit():
     command = [sys.executable, BENCHMARK, TREEBANK, "--n-sents", "4"]
-    answer = subprocess.run(command, capture_output=True, text=True)
+    answer = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert answer.returncode == 0, answer.stdout + answer.stderr
     rows = [line.split("|")[1:-1] for line in answer.stdout.splitlines()[2:]]
     assert len(rows) >= 15

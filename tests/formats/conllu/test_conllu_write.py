@@ -179,12 +179,12 @@ def test_whitespace_tokens_head_nothing():
 @pytest.mark.parametrize("words", [[], [" "], ["\n", " "]])
 def test_nothing_to_write(tmp_path, words):
     path = tmp_path / "out.conllu"
-    path.write_text("earlier")
+    path.write_text("earlier", encoding="utf-8")
     empty = Doc(Vocab(), words)
     assert to_conllu(empty) == ""
     with pytest.raises(ValueError, match="no sentences to write"):
         write_conllu([empty], path)
-    assert path.read_text() == "earlier"
+    assert path.read_text(encoding="utf-8") == "earlier"
     assert list(tmp_path.iterdir()) == [path]
 
 

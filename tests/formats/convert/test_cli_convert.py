@@ -57,7 +57,7 @@ def test_output_folder(source, tmp_path):
 
 @pytest.mark.parametrize("name", ["corpus", "UD_German-Walk-r1.4"])
 def test_treebank_folder(source, tmp_path, name):
-    (tmp_path / "de_walk-ud-test.conllu").write_text(SHORT)
+    (tmp_path / "de_walk-ud-test.conllu").write_text(SHORT, encoding="utf-8")
     assert convert(tmp_path, tmp_path / name)[0] == 0
     assert sorted(p.name for p in (tmp_path / name).iterdir()) == ["test.spacy", "train.spacy"]
 
@@ -69,11 +69,11 @@ def test_file_into_a_folder_with_a_dot_in_its_name(source, tmp_path):
 
 
 def test_corpus_folder_back(source, tmp_path):
-    (tmp_path / "de_walk-ud-test.conllu").write_text(SHORT)
+    (tmp_path / "de_walk-ud-test.conllu").write_text(SHORT, encoding="utf-8")
     assert convert(tmp_path, tmp_path / "corpus")[0] == 0
     assert convert(tmp_path / "corpus", tmp_path / "back")[0] == 0
     assert (tmp_path / "back" / "train.conllu").read_text(encoding="utf-8") == TEXT
-    assert (tmp_path / "back" / "test.conllu").read_text() == SHORT
+    assert (tmp_path / "back" / "test.conllu").read_text(encoding="utf-8") == SHORT
     # One file would mix training and test data.
     code, output = convert(tmp_path / "corpus", tmp_path / "all.conllu")
     assert (code, "must be a folder too" in output) == (1, True)
@@ -96,7 +96,9 @@ def test_shards_and_back(source, tmp_path):
 
 
 def test_skip_bad_counts_and_lists(source, tmp_path):
-    source.write_text(SHORT + block("# sent_id = oops", row(1, "x", 1, "dep")) + SHORT)
+    source.write_text(
+        SHORT + block("# sent_id = oops", row(1, "x", 1, "dep")) + SHORT, encoding="utf-8"
+    )
     out = tmp_path / "a.spacy"
     code, output = convert(source, out)
     assert code == 1
@@ -113,7 +115,7 @@ def test_a_bad_file_leaves_earlier_output_whole(source, tmp_path):
     out = tmp_path / "a.spacy"
     convert(source, out)
     before = out.read_bytes()
-    source.write_text(SHORT + "1 x\n")
+    source.write_text(SHORT + "1 x\n", encoding="utf-8")
     assert convert(source, out)[0] == 1
     assert out.read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.spacy", source.name]
@@ -121,7 +123,7 @@ def test_a_bad_file_leaves_earlier_output_whole(source, tmp_path):
 
 @pytest.mark.parametrize("text", ["", "# a note\n"])
 def test_no_sentences(source, tmp_path, text):
-    source.write_text(text)
+    source.write_text(text, encoding="utf-8")
     code, output = convert(source, tmp_path / "a.spacy")
     assert code == 1
     assert "no sentences found in" in output
@@ -159,13 +161,17 @@ def test_not_a_docbin(tmp_path):
 
 def test_runs_under_spacy(source, tmp_path):
     command = [sys.executable, "-m", "spacy", "biaffine", "convert"]
-    run = subprocess.run([*command, source, tmp_path / "a.spacy"], capture_output=True, text=True)
+    run = subprocess.run(
+        [*command, source, tmp_path / "a.spacy"], capture_output=True, encoding="utf-8"
+    )
     assert run.returncode == 0, run.stderr
     assert "sentences" in run.stdout
-    run = subprocess.run([*command, tmp_path / "no", "b.spacy"], capture_output=True, text=True)
+    run = subprocess.run(
+        [*command, tmp_path / "no", "b.spacy"], capture_output=True, encoding="utf-8"
+    )
     assert run.returncode == 1
     assert "Traceback" not in run.stdout + run.stderr
-    run = subprocess.run([*command, "--help"], capture_output=True, text=True)
+    run = subprocess.run([*command, "--help"], capture_output=True, encoding="utf-8")
     assert "Example: python -m spacy biaffine convert" in " ".join(run.stdout.split())
 
 
@@ -174,7 +180,9 @@ def test_the_command_line_loads_no_more_than_spacy_does():
         code = (
             f"import sys, {module}; print(sorted({{'torch', 'transformers'}} & set(sys.modules)))"
         )
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+        return subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, encoding="utf-8"
+        ).stdout
 
     assert loaded("spacy_biaffine.cli") == loaded("spacy.cli") != ""
 
@@ -200,9 +208,9 @@ def test_vocab_has_the_language():
 
 def test_find_splits(tmp_path):
     for name in ("en_a-ud-train.conllu", "en_a-ud-dev.conllu", "README.txt"):
-        (tmp_path / name).write_text("")
+        (tmp_path / name).write_text("", encoding="utf-8")
     assert list(find_splits(tmp_path)) == ["train", "dev"]
-    (tmp_path / "en_b-ud-dev.conllu").write_text("")
+    (tmp_path / "en_b-ud-dev.conllu").write_text("", encoding="utf-8")
     with pytest.raises(ValueError, match="several dev files"):
         find_splits(tmp_path)
 

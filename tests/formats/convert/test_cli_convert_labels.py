@@ -18,7 +18,7 @@ def convert(*arguments) -> tuple[int, str]:
 @pytest.fixture
 def source(tmp_path):
     path = tmp_path / "in.txt"
-    path.write_text("1\train\tNN\n2\tfell\t_\n\n1\tus\tPRP\n")
+    path.write_text("1\train\tNN\n2\tfell\t_\n\n1\tus\tPRP\n", encoding="utf-8")
     return path
 
 

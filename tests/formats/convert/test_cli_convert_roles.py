@@ -25,7 +25,7 @@ CONLL05 = "Old\t-\t(ARG1*\nsongs\t-\t*)\nhad\t-\t*\nfallen\tfall\t(V*)\n\nWhy\t-
 @pytest.fixture
 def source(tmp_path):
     path = tmp_path / "in.tsv"
-    path.write_text(PROPBANK)
+    path.write_text(PROPBANK, encoding="utf-8")
     return path
 
 
@@ -49,7 +49,7 @@ def test_there_and_back(source, tmp_path):
     assert "auxiliaries left out 1" in output and "without a tree" not in output
     code, output = convert(out, back, "--form", "conll05")
     assert code == 0 and "sentences 2 docs 1" in output
-    assert back.read_text() == CONLL05
+    assert back.read_text(encoding="utf-8") == CONLL05
     again = tmp_path / "again.spacy"
     assert convert(back, again, "--form", "conll05")[0] == 0
     one, two = docs_in(again)
@@ -77,7 +77,7 @@ def test_words_beside_spans(source, tmp_path):
 
 def test_columns(tmp_path):
     path = tmp_path / "in.txt"
-    path.write_text("1 NNS Songs - (A1*)\n2 VBD fell fall (V*)\n")
+    path.write_text("1 NNS Songs - (A1*)\n2 VBD fell fall (V*)\n", encoding="utf-8")
     columns = ("--word-column", 3, "--tag-column", 2, "--props-column", 4)
     code, _ = convert(path, tmp_path / "out.spacy", "--form", "conll05", *columns)
     (doc,) = docs_in(tmp_path / "out.spacy")
@@ -86,7 +86,7 @@ def test_columns(tmp_path):
 
 
 def test_what_is_bad_is_named(source, tmp_path):
-    source.write_text(PROPBANK.replace("(V*)\n", "(V*\n"))
+    source.write_text(PROPBANK.replace("(V*)\n", "(V*\n"), encoding="utf-8")
     out = tmp_path / "out.spacy"
     code, output = convert(source, out, "--form", "propbank")
     assert code == 1 and not out.exists()

@@ -85,7 +85,7 @@ def test_given_predicates_have_neither_senses_nor_roles(nlp, tmp_path):
 def test_sentence_starts_without_all_heads(nlp, tmp_path):
     partial = block(row(1, "Oh"), row(2, "well", 0, "root"))
     path = tmp_path / "c.conllu"
-    path.write_text(partial * 2)
+    path.write_text(partial * 2, encoding="utf-8")
     (example,) = ConlluCorpus(path, n_sents=2, given=["sents", "heads"])(nlp)
     assert [sent.start for sent in example.predicted.sents] == [0, 2]
     assert [token.has_head() for token in example.predicted] == [False, True] * 2
@@ -167,7 +167,7 @@ def test_readers_in_a_config(tmp_path, corpus):
 
 def test_conllu_corpus(nlp, tmp_path):
     path = tmp_path / "a.conllu"
-    path.write_text(CONTRACTED + SHORT)
+    path.write_text(CONTRACTED + SHORT, encoding="utf-8")
     examples = list(ConlluCorpus(path, merge_mwt=True, given=["tag"])(nlp))
     assert [eg.predicted.text for eg in examples] == ["Wir gehen zum See.", "Rain fell"]
     assert all(isinstance(eg, Example) for eg in examples)
@@ -177,14 +177,14 @@ def test_conllu_corpus(nlp, tmp_path):
 
 def test_conllu_corpus_says_what_it_skipped(nlp, tmp_path):
     path = tmp_path / "a.conllu"
-    path.write_text(SHORT + block(row(1, "x", 1, "dep")))
+    path.write_text(SHORT + block(row(1, "x", 1, "dep")), encoding="utf-8")
     with pytest.warns(UserWarning, match=r"a\.conllu: sentences skipped: .*'self-head': 1"):
         assert len(list(ConlluCorpus(path, skip_bad=True)(nlp))) == 1
 
 
 def test_conllu_corpus_refuses_a_whole_treebank(nlp, tmp_path):
     for split in ("train", "test"):
-        (tmp_path / f"xx_y-ud-{split}.conllu").write_text(SHORT)
+        (tmp_path / f"xx_y-ud-{split}.conllu").write_text(SHORT, encoding="utf-8")
     with pytest.raises(ValueError, match="several parts of a treebank"):
         list(ConlluCorpus(tmp_path)(nlp))
 
@@ -247,12 +247,12 @@ def test_a_failed_run_leaves_earlier_output_whole(tmp_path):
 def test_other_files_are_not_deleted(tmp_path):
     notes = tmp_path / "train" / "notes.txt"
     notes.parent.mkdir()
-    notes.write_text("mine")
+    notes.write_text("mine", encoding="utf-8")
     path = tmp_path / "train.spacy"
     write_docbin(docs(SHORT), path)
     with pytest.raises(ValueError, match=r"notes\.txt is in the way"):
         write_docbin(docs(SHORT * 5), path, max_docs=2)
-    assert notes.read_text() == "mine"
+    assert notes.read_text(encoding="utf-8") == "mine"
     assert path.exists()
 
 

@@ -359,7 +359,9 @@ def test_conll05_and_back(vocab, write, tmp_path, n_sents):
     """Word for word what the columns of the table are, but for senses."""
     docs = read(write(PROPBANK), vocab, n_sents=n_sents)
     assert write_conll05(docs, tmp_path / "out.txt") == 3
-    written = [line.split("\t") for line in (tmp_path / "out.txt").read_text().splitlines()]
+    written = [
+        line.split("\t") for line in (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
+    ]
     rows = [line.split("\t") for line in PROPBANK.splitlines() if not line.startswith("# ")]
     assert [row[2:] for row in written] == [row[9:] for row in rows]
     assert [row[0] for row in written if len(row) > 1] == [row[1] for row in rows if len(row) > 1]
@@ -380,7 +382,7 @@ def test_conll09_and_back(vocab, write, tmp_path, n_sents):
     )
     docs = read(write((gold + "\n") * 2), vocab, conll09(), n_sents=n_sents)
     assert write_conll09(docs, tmp_path / "out.txt") == 2
-    assert (tmp_path / "out.txt").read_text() == (gold + "\n") * 2
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == (gold + "\n") * 2
 
 
 def test_spans_are_written_as_words(vocab, write, tmp_path):
@@ -418,7 +420,7 @@ def test_blanks_are_not_written(vocab, tmp_path):
     set_frames(doc, [Frame((doc[4:5],), None, roles)])
     write_conll05([doc], tmp_path / "out.txt")
     text = "Songs\t-\t(A1*\nold\t-\t*)\nfell\tfell\t(V*)\n\n"
-    assert (tmp_path / "out.txt").read_text() == text
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == text
 
 
 def test_what_is_outside_of_the_sentence_is_not_written(vocab, tmp_path):
@@ -426,7 +428,7 @@ def test_what_is_outside_of_the_sentence_is_not_written(vocab, tmp_path):
     set_frames(doc, [Frame((doc[1:2],), None, (Role("A1", (doc[0:1], doc[2:3])),))])
     write_conll05([doc], tmp_path / "out.txt")
     text = "Songs\t-\t(A1*)\nfell\tfell\t(V*)\n\nshe\t-\nrose\t-\n\n"
-    assert (tmp_path / "out.txt").read_text() == text
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize(
@@ -441,13 +443,13 @@ def test_what_is_outside_of_the_sentence_is_not_written(vocab, tmp_path):
 )
 def test_what_a_form_can_not_hold(vocab, tmp_path, writer, roles, message):
     path = tmp_path / "out.txt"
-    path.write_text("before")
+    path.write_text("before", encoding="utf-8")
     doc = Doc(vocab, words=["a", "b", "fell"])
     found = tuple(Role(label, (doc[start:end],)) for label, start, end in roles)
     set_frames(doc, [Frame((doc[2:3],), None, found)])
     with pytest.raises(ValueError, match=message):
         writer([doc], path)
-    assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
+    assert path.read_text(encoding="utf-8") == "before" and list(tmp_path.iterdir()) == [path]
 
 
 def test_senses_and_labels_of_any_letters(vocab, tmp_path):

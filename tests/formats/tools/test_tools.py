@@ -144,7 +144,7 @@ def test_the_same_text_in_three_tools(
 
 def test_what_docs_have_no_place_for_is_in_the_summary(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps(DOCCANO))
+    path.write_text(json.dumps(DOCCANO), encoding="utf-8")
     (job,) = plan([path], tmp_path / "a.spacy")
     rows = convert(job, {}, lang="en").rows()
     assert ("not kept: id", 1) in rows and ("not kept: Comments", 1) in rows
@@ -260,7 +260,9 @@ def test_a_hundred_texts_there_and_back(form: str, tmp_path: Path) -> None:
         to = {"to": form} if target.endswith(".json") else {"form": form_named(form)}
         (job,) = plan([tmp_path / source], tmp_path / target, **to)  # type: ignore[arg-type]
         assert not +convert(job, {}, lang="en").lost
-    assert (tmp_path / "b.json").read_text() == (tmp_path / "d.json").read_text()
+    assert (tmp_path / "b.json").read_text(encoding="utf-8") == (tmp_path / "d.json").read_text(
+        encoding="utf-8"
+    )
     again = list(read_docbin(tmp_path / "c.spacy", Vocab()))
     assert list(map(facts, again)) == list(map(facts, docs))
     assert sum(len(doc._.relations) for doc in again) > 50
