@@ -23,7 +23,9 @@ def make_environment(folder: Path) -> Path:
     venv.create(folder, with_pip=False, symlinks=sys.platform != "win32")
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     find = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    site = subprocess.run([python, "-c", find], check=True, capture_output=True, encoding="utf-8")
+    site = subprocess.run(
+        [python, "-X", "utf8", "-c", find], check=True, capture_output=True, encoding="utf-8"
+    )
     seen = dict.fromkeys(sysconfig.get_path(kind) for kind in ("purelib", "platlib"))
     # addsitedir, not the bare path: other packages may be editable installs, with .pth files too.
     lines = [f"import site; site.addsitedir({folder!r})" for folder in seen]
@@ -34,7 +36,7 @@ def make_environment(folder: Path) -> Path:
 def build_plugin(folder: Path) -> Path:
     """The plugin's wheel, by way of its sdist."""
     command = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
-    built = subprocess.run(command, capture_output=True, encoding="utf-8")
+    built = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     if built.returncode:
         print(built.stdout, built.stderr, sep="\n")
         msg.fail("The plugin's wheel could not be built", exits=1)

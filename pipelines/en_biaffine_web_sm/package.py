@@ -72,7 +72,7 @@ def build(folder: Path, packages: Path) -> Path:
     """Run `spacy package`. Raises SystemExit where it fails, or where the wheel is too large."""
     packages.mkdir()
     command = [sys.executable, "-m", "spacy", "package", folder, packages, "--build", "wheel"]
-    packed = subprocess.run(command, capture_output=True, encoding="utf-8")
+    packed = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     if packed.returncode:
         raise SystemExit(f"spacy package failed:\n{packed.stdout}{packed.stderr}")
     (built,) = packages.glob("*/dist/*.whl")

@@ -41,7 +41,7 @@ def _fetch(wanted: list[dict[str, Any]], *options: str) -> None:
     if not all(Path(asset["dest"]).exists() for asset in wanted):
         msg.text("Fetching ...")
         command = [sys.executable, "-m", "spacy", "project", "assets", *options]
-        fetched = subprocess.run(command, capture_output=True, encoding="utf-8")
+        fetched = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     there = [asset for asset in wanted if Path(asset["dest"]).exists()]
     wrong = [
         asset["dest"]
