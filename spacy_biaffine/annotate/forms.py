@@ -1,12 +1,14 @@
 """How Docs become a part of the output, and parts the whole: .spacy, and the forms of the table."""
 
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from spacy.tokens import Doc, DocBin
 
+from ..formats.convert.kept import kept_and_lost
 from ..formats.form import Form
 from ..formats.forms import LAYERS_JSON, WRITTEN, form_named, form_to_write
 from ..formats.options import SPANS_KEY
@@ -18,7 +20,9 @@ FORMS = (SPACY, *(name for form in WRITTEN for name in (form.name, *form.aliases
 
 
 class Packer(Protocol):
-    """Collects the Docs of one part."""
+    """Collects the Docs of one part. lost: how much of each layer has no place in it."""
+
+    lost: Counter[str]
 
     def add(self, doc: Doc, number: int) -> None:
         """Take a Doc, which has this number in all input, from 1. Raises ValueError where the form
@@ -33,6 +37,7 @@ class DocBinPacker:
 
     def __init__(self) -> None:
         self._docbin = DocBin()
+        self.lost: Counter[str] = Counter()
 
     def add(self, doc: Doc, number: int) -> None:
         self._docbin.add(doc)
@@ -46,6 +51,8 @@ class TextPacker:
 
     def __init__(self, form: Form, spans_key: str | None) -> None:
         self._form = form
+        self._spans_key = spans_key
+        self.lost: Counter[str] = Counter()
         has_key = spans_key is not None and SPANS_KEY in form.write_options
         self._options = {SPANS_KEY.name: spans_key} if has_key else {}
         self._texts: list[str] = []
@@ -56,6 +63,7 @@ class TextPacker:
         if not text:
             raise ValueError("the text has no words, and this form has no place for it")
         self._texts.append(text)
+        self.lost.update(kept_and_lost(doc, self._form, self._spans_key)[1])
 
     def data(self) -> bytes:
         return self._form.between.join(self._texts).encode()

@@ -1,38 +1,41 @@
 """The work of ``spacy biaffine annotate``: files -> records -> shards -> annotated -> OUT."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spacy.util import get_package_path, is_package
-
+from ..locks import only_writer
+from .description import describe
 from .local import Run
 from .output import Output
+from .parts import Counts
 from .records import READERS, Records, read_records
 from .shards import Shard, cut
 from .worker import Job
 
 SHARD_SIZE = 1000
 
-_CHUNK = 2**20
+Told = Callable[[int], object]
+"""Called with the number of records whenever some have become part of the output."""
 
 
 @dataclass
 class Summary:
     """What a run did.
 
-    target: what OUT is. shards: how many there are, 0 where OUT was there. docs, words: written by
-    this run. earlier: records of shards that were there. bad: what OUT.bad.jsonl holds, place and
-    reason.
+    target: what OUT is. total: what it holds. shards: how many there are, 0 where OUT was there.
+    docs, words: written by this run. earlier: records of shards that were there. again: shards that
+    were there, but torn or of another job. bad: what OUT.bad.jsonl holds, place and reason.
     """
 
     target: Path
+    total: Counts
     shards: int = 0
     docs: int = 0
     words: int = 0
     earlier: int = 0
+    again: list[str] = field(default_factory=list)
     bad: list[str] = field(default_factory=list)
 
 
@@ -44,43 +47,45 @@ def annotate(
     *,
     by_doc: bool = False,
     shard_size: int = SHARD_SIZE,
-    told: Callable[[int], object] = lambda records: None,
+    told: Told = lambda records: None,
 ) -> Summary:
     """Annotate files, as `read_records` reads them, by `local.run_here` or another `Run`.
 
     The same call goes on where an earlier one was stopped; see `output` for what lies on the disk.
-    told: called with the number of records whenever some have become part of the output.
-    Raises ValueError for what is asked for, and OSError for files.
+    Raises ValueError for what is asked for, where another process writes OUT, and where an input
+    changes meanwhile; OSError for files.
     """
     output = Output(target, job.form)
     files = find_files(sources, target)
-    result = output.begin(
-        {
-            "model": [job.model, _digest(model_folder(job.model))],
-            "inputs": {str(file): _digest(file) for file in files},
-            "form": job.form,
-            "spans_key": job.spans_key,
-            "by_doc": by_doc,
-            "shard_size": shard_size,
-            "batch_size": job.batch_size,
-        }
-    )
-    summary = Summary(target)
-    if result is None:
-        shards = cut(_records(files, by_doc), shard_size)
-        with closing(run(job, _missing(shards, output, summary, told))) as done:
-            for shard in done:
-                output.put(shard)
-                summary.docs += shard.docs
-                summary.words += shard.words
-                told(shard.docs + len(shard.bad))
-        if not summary.shards:
-            output.discard()
-            raise ValueError(f"there is nothing to annotate in {', '.join(map(str, sources))}")
-        result = output.join(summary.shards)
-    summary.target = result
-    summary.bad = [f"{each.place}: {each.reason}" for each in output.bad_records()]
+    with only_writer(target):
+        states = list(map(_state, files))
+        description = describe(job, files, by_doc=by_doc, shard_size=shard_size)
+        summary = Summary(target, Counts(0, 0, 0, {}))
+        total = output.begin(description)
+        if total is None:
+            shards = cut(_records(files, by_doc), shard_size)
+            _run_missing(job, shards, run, output, summary, told)
+            _check_unchanged(files, states, output)
+            if not summary.shards:
+                output.discard()
+                raise ValueError(f"there is nothing to annotate in {', '.join(map(str, sources))}")
+            total = output.join(description, summary.shards)
+        summary.total = total
+        summary.target = output.result() or target
+        summary.bad = [f"{each.place}: {each.reason}" for each in output.bad_records()]
     return summary
+
+
+def _run_missing(
+    job: Job, shards: Iterator[Shard], run: Run, output: Output, summary: Summary, told: Told
+) -> None:
+    summary.again = output.parts.again
+    with closing(run(job, _missing(shards, output, summary, told))) as done:
+        for shard in done:
+            output.put(shard)
+            summary.docs += shard.docs
+            summary.words += shard.words
+            told(shard.docs + len(shard.bad))
 
 
 def find_files(sources: Sequence[Path], target: Path) -> list[Path]:
@@ -107,33 +112,16 @@ def find_files(sources: Sequence[Path], target: Path) -> list[Path]:
     return files
 
 
-def model_folder(model: str) -> Path:
-    """The folder of a pipeline, by its path or by the name of a package.
-
-    Raises ValueError where there is none.
-    """
-    folder = Path(model)
-    if is_package(model):
-        return get_package_path(model)
-    if not folder.is_dir():
-        raise ValueError(f"there is no pipeline {model}: no folder, and no installed package")
-    if not (folder / "config.cfg").exists():
-        inside = sorted(path.parent for path in folder.glob("*/config.cfg"))
-        remedy = f"; did you mean {inside[0]}?" if inside else ""
-        raise ValueError(f"{model} is no pipeline: it has no config.cfg{remedy}")
-    return folder
-
-
 def _records(files: Sequence[Path], by_doc: bool) -> Records:
     for file in files:
         yield from read_records(file, by_doc=by_doc)
 
 
 def _missing(
-    shards: Iterator[Shard], output: Output, summary: Summary, told: Callable[[int], object]
+    shards: Iterator[Shard], output: Output, summary: Summary, told: Told
 ) -> Iterator[Shard]:
     """The shards that no earlier run has finished; all are counted."""
-    there = output.finished()
+    there = output.parts.finished()
     for shard in shards:
         summary.shards += 1
         if shard.number in there:
@@ -143,13 +131,15 @@ def _missing(
             yield shard
 
 
-def _digest(path: Path) -> str:
-    """Of a file, or of the names and contents of all files in a folder."""
-    digest = hashlib.blake2b(digest_size=16)
-    for file in [path] if path.is_file() else sorted(path.rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts:
-            digest.update(file.relative_to(path).as_posix().encode("utf8", "surrogateescape"))
-            with file.open("rb") as stream:
-                while chunk := stream.read(_CHUNK):
-                    digest.update(chunk)
-    return digest.hexdigest()
+def _state(file: Path) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _check_unchanged(files: Sequence[Path], states: list[tuple[int, int]], output: Output) -> None:
+    for file, state in zip(files, states, strict=True):
+        if _state(file) != state:
+            raise ValueError(
+                f"{file} has changed while it was read. Remove {output.job} and "
+                f"{output.parts.folder}, and begin again when it is finished."
+            )

@@ -1,6 +1,6 @@
 """Runs of records that are annotated together, and what becomes of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,13 +16,17 @@ class Shard(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """An annotated shard: its part of the output, and the records that are not in it."""
+    """An annotated shard: its part of the output, and the records that are not in it.
+
+    lost: how much of each layer, by its title, the form has no place for.
+    """
 
     number: int
     data: bytes
     bad: list[Bad]
     docs: int
     words: int
+    lost: Mapping[str, int]
 
 
 def cut(records: Iterable[Record | Bad], size: int) -> Iterator[Shard]:

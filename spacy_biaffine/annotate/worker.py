@@ -82,6 +82,7 @@ class _Attempt:
             [self.bad[number] for number in sorted(self.bad)],
             len(written),
             sum(len(docs[number]) for number in written),
+            {layer: n for layer, n in out.lost.items() if n},
         )
 
     def _each(self, numbers: Iterable[int], make: Callable[[int], T]) -> dict[int, T]:

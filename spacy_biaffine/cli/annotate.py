@@ -48,6 +48,9 @@ def annotate(
         int, typer.Option("--shard-size", min=1, help="Texts to a shard, the unit of resuming")
     ] = 1000,
     gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="Number of the GPU; -1: CPU")] = -1,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Texts that are left out are no failure")
+    ] = False,
     ray: Annotated[
         str | None, typer.Option("--ray", metavar="ADDRESS", help="Run on this Ray cluster")
     ] = None,
@@ -59,7 +62,7 @@ def annotate(
     OUT.jsonl has every layer; see docs/layers.md. --form json: entities alone.
 
     Stop it at any moment: the same command goes on where this one was. What can't be annotated goes
-    to OUT.bad.jsonl.
+    to OUT.bad.jsonl; the exit status is then 1, unless --skip-bad. It is 1 where nothing is left.
 
     Example: python -m spacy biaffine annotate training/model-best news.txt news.spacy --n-process 4
 
@@ -95,6 +98,7 @@ def annotate(
         msg.fail(str(error), exits=1)
     else:
         _show(summary, sources)
+        _end(summary, target, skip_bad)
 
 
 def _place(model: str) -> str:
@@ -123,8 +127,27 @@ def _show(summary: "Summary", sources: list[Path]) -> None:
 
     if not summary.shards:
         msg.info(f"{summary.target} is there already, made of the same texts by the same pipeline")
+    for shard in summary.again:
+        msg.warn(f"made again: {shard} was torn, or of another job")
     rows = [("docs", summary.docs), ("words", summary.words)]
-    further = [("texts done before", summary.earlier), ("texts left out", len(summary.bad))]
+    further = [("texts done before", summary.earlier), ("texts left out", summary.total.left_out)]
+    further += [(f"not in this form: {layer}", n) for layer, n in summary.total.lost.items()]
     rows += [row for row in further if row[1]]
     name = str(sources[0]) if len(sources) == 1 else f"{len(sources)} inputs"
     show_summary(name, [summary.target], rows, summary.bad)
+
+
+def _end(summary: "Summary", target: Path, skip_bad: bool) -> None:
+    """Exit with status 1 where something was left out and nobody expects it."""
+    from wasabi import msg
+
+    bad = f"{target}.bad.jsonl says which, and why"
+    left_out = summary.total.left_out
+    if not summary.total.docs:
+        msg.fail(f"No text is in {summary.target}: {left_out} were left out; {bad}.", exits=1)
+    if left_out and not skip_bad:
+        msg.fail(
+            f"{left_out} texts were left out; {bad}. The others are in {summary.target}. With "
+            f"--skip-bad this is no failure.",
+            exits=1,
+        )

@@ -55,7 +55,7 @@ def experiment(
         drive.run()
     except KeyboardInterrupt:
         msg.warn("Stopped. The same command goes on from here.", exits=130)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         msg.fail(str(error), exits=1)
     if drive.failed:
         msg.fail(f"{len(drive.failed)} cells failed. The same command tries them again.", exits=1)

@@ -61,6 +61,7 @@ class Drive:
         claim = self.results.claim(cell.key)
         if claim is None:
             self.say(f"{describe(cell.axes)}: another process runs it")
+            self.say(f"  {self.results.holder(cell.key)}")
             return
         self._claims[cell.key] = claim
         if cell.key in self.results.read():  # finished by another process in the meantime

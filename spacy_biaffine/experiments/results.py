@@ -5,7 +5,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
+
+from ..formats.common.atomic import sync_folder
+from ..locks import holder, take
 
 Line = dict[str, Any]
 
@@ -40,7 +43,7 @@ class Results:
     def append(self, line: Line) -> None:
         """Add a line. When this returns, it is on the disk."""
         data = json.dumps(line, ensure_ascii=False).encode() + b"\n"
-        with self._lock("file"):
+        with FileLock(str(self._lock_file("file"))):
             self.path.touch()
             with self.path.open("r+b") as file:
                 file.seek(_end_of_lines(self.path.read_bytes()))
@@ -48,22 +51,22 @@ class Results:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
+        sync_folder(self.path.parent)
 
     def claim(self, key: str) -> FileLock | None:
         """The right to run a cell, to be released; None where another process has it.
 
         The system releases the claims of a process that dies.
         """
-        lock = self._lock(key)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            return None
-        return lock
+        return take(self._lock_file(key))
 
-    def _lock(self, name: str) -> FileLock:
+    def holder(self, key: str) -> str:
+        """Who runs a cell."""
+        return holder(self._lock_file(key))
+
+    def _lock_file(self, name: str) -> Path:
         self._locks.mkdir(parents=True, exist_ok=True)
-        return FileLock(str(self._locks / f"{name}.lock"))
+        return self._locks / f"{name}.lock"
 
 
 def _end_of_lines(data: bytes) -> int:

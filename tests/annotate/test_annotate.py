@@ -12,10 +12,11 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from spacy_biaffine.annotate.description import model_folder
 from spacy_biaffine.annotate.forms import form_of
 from spacy_biaffine.annotate.local import Run, run_here
 from spacy_biaffine.annotate.records import PlainText
-from spacy_biaffine.annotate.run import Summary, annotate, find_files, model_folder
+from spacy_biaffine.annotate.run import Summary, annotate, find_files
 from spacy_biaffine.annotate.shards import Shard, cut
 from spacy_biaffine.annotate.worker import Job, Worker
 from spacy_biaffine.formats.common.docbin import read_docbin

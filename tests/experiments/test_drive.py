@@ -1,6 +1,7 @@
 """The driver, on a pool that trains nothing, and whole commands, killed and resumed."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -119,6 +120,7 @@ def test_cells_of_another_process_are_left_to_it(tmp_path: Path) -> None:
     said = drive(tmp_path, pool)
     assert claim is not None
     assert "N=0 scores=raw: another process runs it" in said
+    assert any(line.startswith(f"  process {os.getpid()} on ") for line in said)
     assert pool.started == [cell.key for cell in cells[1:]]
 
 

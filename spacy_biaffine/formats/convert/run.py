@@ -8,8 +8,6 @@ from typing import Any
 
 from spacy.tokens import Doc
 
-from ...doc.layers import LAYERS, entity_groups
-from ...doc.scores import entities_of
 from ..common.atomic import whole_text
 from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
 from ..common.language import language_of, vocab_for
@@ -17,6 +15,7 @@ from ..common.lines import Skipped
 from ..entities.json_offsets import KEYS
 from ..form import Form
 from ..options import SPANS_KEY
+from .kept import kept_and_lost
 from .plan import Job
 
 Progress = Callable[[Iterable[Doc]], Iterable[Doc]]
@@ -47,13 +46,9 @@ class Conversion:
             if writes is None or not writes.keeps_keys:
                 self.keys.update(list(doc.user_data.get(KEYS, ())))
             if writes is not None:
-                for layer in LAYERS:
-                    found = layer.count(doc) if layer.is_on(doc) else 0
-                    lost = 0 if layer.name in writes.holds else found
-                    if SPANS_KEY in writes.write_options and layer.name in ("entities", "spans"):
-                        lost = _unwritten(doc, layer.name, writes, spans_key)
-                    self.lost[layer.title] += lost
-                    self.written[layer.title] += found - lost
+                written, lost = kept_and_lost(doc, writes, spans_key)
+                self.written.update(written)
+                self.lost.update(lost)
             yield doc
 
     def rows(self) -> list[tuple[str, int]]:
@@ -94,18 +89,6 @@ def convert(
         write_text(counted, job.target, job.writes, writing)
         result.files = [job.target]
     return result
-
-
-def _unwritten(doc: Doc, layer: str, writes: Form, spans_key: str | None) -> int:
-    """How many entities are not among those that one group, or doc.ents, has."""
-    key = spans_key or writes.group
-    if writes.group is not None and key not in doc.spans:
-        key = None
-    written = {(span.start, span.end, span.label) for span in entities_of(doc, key)}
-    spans = (
-        doc.ents if layer == "entities" else [s for k in entity_groups(doc) for s in doc.spans[k]]
-    )
-    return sum((span.start, span.end, span.label) not in written for span in spans)
 
 
 def write_text(
