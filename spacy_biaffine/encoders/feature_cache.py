@@ -4,7 +4,8 @@ A folder holds two files per writing process. NAME.features is plain little-endi
 record after the other. NAME.index has an entry of 32 bytes per record: key, offset, rows, checksum.
 Files are only ever appended to, each by the one process that created it, data before entry. So
 no lock is needed, and what a crash tears off is an entry that is missing or whose checksum fails:
-both mean that the text is encoded again.
+both mean that the text is encoded again. A damaged file is named once. Where the disk is full,
+training goes on, and texts that are not kept are encoded in each epoch.
 
 float32, not float16: a word of a 384-wide encoder takes 1.5 KB instead of 0.75, but a trained
 pipeline scores in production what it scored in training, with a cache or without.
@@ -20,6 +21,7 @@ import time
 import warnings
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -87,32 +89,49 @@ class Record(NamedTuple):
 
 
 class DiskCache:
-    """Keeps features in a folder; see above. The folder is created at the first write."""
+    """Keeps features in a folder; see above. The folder is created at the first write.
+
+    Warns once of each file that is damaged, and once when features can't be written.
+    """
 
     def __init__(self, folder: Path, width: int):
         self.folder = folder
         self.width = width
         self._records: dict[bytes, Record] = {}
-        self._maps: dict[Path, np.ndarray] = {}
+        self._doubles: dict[bytes, list[Record]] = {}
         self._index_sizes: dict[Path, int] = {}
+        self._damaged: set[Path] = set()
         self._refreshed = float("-inf")
         self._writer: Writer | None = None
+        self._is_full = False
 
     def read(self, keys: Iterable[bytes]) -> dict[bytes, np.ndarray]:
         keys = list(keys)
         if any(key not in self._records for key in keys):
             self._refresh()
+        known = [key for key in keys if key in self._records]
+        known.sort(key=lambda key: self._records[key])  # file by file
         found = {}
-        for key in keys:
-            array = self._load(self._records[key]) if key in self._records else None
-            if array is not None:
-                found[key] = array
+        with _Files() as files:
+            for key in known:
+                array = self._load(key, files)
+                if array is not None:
+                    found[key] = array
         return found
 
     def write(self, features: Mapping[bytes, np.ndarray]) -> None:
-        if self._writer is None or self._writer.pid != os.getpid():
-            self._writer = Writer(self.folder)  # a forked child starts files of its own
-        self._records.update(self._writer.append(features))
+        if self._is_full:
+            return
+        try:
+            if self._writer is None or self._writer.pid != os.getpid():
+                self._writer = Writer(self.folder)  # a forked child starts files of its own
+            self._records.update(self._writer.append(features))
+        except OSError as error:
+            self._is_full = True
+            _warn(
+                f"can't write to {self.folder} ({error}). Training goes on; texts that are not "
+                f"kept are encoded again in each epoch."
+            )
 
     def _refresh(self) -> None:
         """Take in what other processes have appended since the last look."""
@@ -121,21 +140,68 @@ class DiskCache:
         self._refreshed = time.monotonic()
         for index in sorted(self.folder.glob("*.index")):
             seen = self._index_sizes.get(index, 0)
-            entries = np.fromfile(index, dtype=ENTRY, offset=seen)  # drops a torn last entry
+            try:
+                if index.stat().st_size < seen:
+                    self._tell_damage(index)
+                    seen = 0
+                entries = np.fromfile(index, dtype=ENTRY, offset=seen)  # drops a torn last entry
+            except FileNotFoundError:  # it was removed meanwhile
+                continue
             self._index_sizes[index] = seen + entries.nbytes
             data = index.with_suffix(".features")
             for key, offset, rows, checksum in entries.tolist():
-                self._records[key] = Record(data, offset, rows, checksum)
+                self._add(key, Record(data, offset, rows, checksum))
 
-    def _load(self, record: Record) -> np.ndarray | None:
-        """The features (rows, width) as a view of the file, None if they are damaged."""
-        end = record.offset + record.rows * self.width
-        if record.path not in self._maps or end > len(self._maps[record.path]):
-            self._maps[record.path] = _map(record.path)
-        array = self._maps[record.path][record.offset : end]
-        if len(array) < end - record.offset or zlib.crc32(array.data) != record.checksum:
+    def _add(self, key: bytes, record: Record) -> None:
+        known = self._records.setdefault(key, record)
+        if known != record:  # two processes have encoded the same text, or one anew
+            self._doubles.setdefault(key, []).append(record)
+
+    def _load(self, key: bytes, files: _Files) -> np.ndarray | None:
+        """The features of a known text, (rows, width); None, and no longer known, if damaged."""
+        while (record := self._records.pop(key, None)) is not None:
+            data = files.read(record.path, record.offset, record.rows * self.width)
+            if data is not None and zlib.crc32(data) == record.checksum:
+                self._records[key] = record
+                return np.frombuffer(data, dtype=FLOAT).reshape(record.rows, self.width)
+            self._tell_damage(record.path)
+            doubles = self._doubles.get(key)
+            if doubles:
+                self._records[key] = doubles.pop()
+        return None
+
+    def _tell_damage(self, path: Path) -> None:
+        if path not in self._damaged:
+            self._damaged.add(path)
+            _warn(f"{path} is damaged. What was lost is encoded again, and kept in another file.")
+
+
+class _Files:
+    """Data files, each opened once. They are read, not mapped: what a mapped file has lost ends
+    the process."""
+
+    def __enter__(self) -> _Files:
+        self._open: dict[Path, BinaryIO] = {}
+        self._stack = ExitStack()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def read(self, path: Path, offset: int, size: int) -> bytes | None:
+        """Floats from an offset in floats; None where the file is shorter, or is not there."""
+        try:
+            if path not in self._open:
+                self._open[path] = self._stack.enter_context(path.open("rb"))
+            file = self._open[path]
+            start, length = offset * FLOAT.itemsize, size * FLOAT.itemsize
+            if start + length > os.fstat(file.fileno()).st_size:
+                return None
+            file.seek(start)
+            data = file.read(length)
+            return data if len(data) == length else None
+        except OSError:
             return None
-        return array.reshape(record.rows, self.width)
 
 
 class Writer:
@@ -164,9 +230,5 @@ class Writer:
         return records
 
 
-def _map(path: Path) -> np.ndarray:
-    """A read-only view of all whole floats of a file. An empty or missing file has none."""
-    if not path.exists() or path.stat().st_size < FLOAT.itemsize:
-        return np.zeros(0, dtype=FLOAT)
-    shape = (path.stat().st_size // FLOAT.itemsize,)
-    return np.asarray(np.memmap(path, dtype=FLOAT, mode="r", shape=shape))
+def _warn(message: str) -> None:
+    warnings.warn(f"FrozenTransformer: {message}", stacklevel=3)

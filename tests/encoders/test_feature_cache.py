@@ -1,7 +1,10 @@
 """The folder is shared by processes and survives what a crash leaves behind."""
 
+import os
 import subprocess
 import sys
+import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +89,12 @@ def test_torn_files_lose_records_and_nothing_else(tmp_path, ending, lost):
     (path,) = _files(tmp_path, ending)
     path.write_bytes(path.read_bytes()[:-lost])
     cache = DiskCache(tmp_path, WIDTH)
-    found = cache.read(features)
+    with (
+        pytest.warns(UserWarning, match=f"{path.name} is damaged")
+        if (ending == "features")
+        else nullcontext()
+    ):
+        found = cache.read(features)
     assert _same(found, {key: features[key] for key in found})
     assert len(found) < len(features)
     cache.write({key: features[key] for key in features if key not in found})
@@ -100,13 +108,53 @@ def test_damaged_record_is_not_believed(tmp_path):
     data = bytearray(path.read_bytes())
     data[5] ^= 1
     path.write_bytes(bytes(data))
-    assert len(DiskCache(tmp_path, WIDTH).read(features)) == 1
+    with pytest.warns(UserWarning, match=f"{path.name} is damaged") as warned:
+        cache = DiskCache(tmp_path, WIDTH)
+        found = cache.read(features)
+        assert len(found) == len(cache.read(features)) == 1
+    assert len(warned) == 1
+    cache.write({key: features[key] for key in features if key not in found})
+    assert _same(cache.read(features), features)
+    with warnings.catch_warnings():  # it depends on the files' names which one is read first
+        warnings.simplefilter("ignore")
+        assert _same(DiskCache(tmp_path, WIDTH).read(features), features)
 
 
 def test_missing_data_file(tmp_path):
     DiskCache(tmp_path, WIDTH).write(_features(1, 3))
     _files(tmp_path, "features")[0].unlink()
-    assert DiskCache(tmp_path, WIDTH).read(_features(1, 3)) == {}
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert DiskCache(tmp_path, WIDTH).read(_features(1, 3)) == {}
+
+
+@pytest.mark.parametrize("ending", ["features", "index"])
+@pytest.mark.parametrize("left", [0, 5, 40])
+def test_files_that_shrink_while_they_are_read_are_told(tmp_path, monkeypatch, ending, left):
+    """As when the folder is copied back from an older copy while a training runs."""
+    monkeypatch.setattr("spacy_biaffine.encoders.feature_cache.REFRESH_SECONDS", 0.0)
+    features = _features(0, 30)
+    DiskCache(tmp_path, WIDTH).write(features)
+    cache = DiskCache(tmp_path, WIDTH)
+    assert _same(cache.read(features), features)
+    (path,) = _files(tmp_path, ending)
+    os.truncate(path, left)
+    with pytest.warns(UserWarning, match=f"{path.name} is damaged") as warned:
+        found = cache.read([*features, b"unknown" * 2])
+    assert len(warned) == 1
+    assert _same(found, {key: features[key] for key in found})
+    cache.write({key: features[key] for key in features if key not in found})
+    assert _same(cache.read(features), features)
+
+
+def test_a_full_disk_ends_no_training(tmp_path):
+    features = _features(0, 30)
+    (tmp_path / "file").touch()
+    cache = DiskCache(tmp_path / "file" / "folder", WIDTH)
+    with pytest.warns(UserWarning, match="can't write to .*Training goes on") as warned:
+        cache.write(features)
+        cache.write(features)
+    assert len(warned) == 1
+    assert cache.read(features) == {}
 
 
 def test_memory_is_bounded_and_keeps_the_first():

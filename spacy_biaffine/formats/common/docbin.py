@@ -10,6 +10,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
 
+from .atomic import replace_on_disk, sync_files
 from .span_groups import docs_of
 
 MAX_DOCS = 100_000
@@ -23,14 +24,21 @@ def write_docbin(docs: Iterable[Doc], path: Path, *, max_docs: int = MAX_DOCS) -
     """Write Docs to path (NAME.spacy), or to shards NAME/00000.spacy, ... of max_docs each.
 
     Everything is written under a temporary name and renamed at the end: a run that fails leaves an
-    earlier result whole. An earlier result of the other kind (NAME/ or NAME.spacy) is removed, so
-    that nobody trains on it. Returns the files. Raises ValueError where there are no Docs.
+    earlier result whole. A folder takes two renames: a run that is killed between them leaves the
+    earlier one as .NAME.old, which the next run puts back. An earlier result of the other kind
+    (NAME/ or NAME.spacy) is removed, so that nobody trains on it. Returns the files. Raises
+    ValueError where there are no Docs, and IsADirectoryError where NAME.spacy is a folder.
     """
     if max_docs < 1:
         raise ValueError(f"max_docs is {max_docs}; it must be 1 or more")
     if path.suffix != ".spacy":
         raise ValueError(f"{path} must end in .spacy")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file, such as {path}/x")
     folder = path.with_suffix("")
+    old = path.with_name(f".{folder.name}.old")
+    if old.exists() and not folder.exists():
+        old.replace(folder)
     temporary = path.with_name(f".{folder.name}.{os.getpid()}.tmp")
     temporary.mkdir(parents=True)
     try:
@@ -42,15 +50,20 @@ def write_docbin(docs: Iterable[Doc], path: Path, *, max_docs: int = MAX_DOCS) -
             n_shards += 1
         if n_shards == 0:
             raise ValueError(f"no Docs to write to {path}")
+        sync_files(temporary)
         if n_shards == 1:
-            (temporary / "00000.spacy").replace(path)
+            replace_on_disk(temporary / "00000.spacy", path)
             _remove_shards(folder)
             return [path]
-        _remove_shards(folder)
-        temporary.replace(folder)
+        if folder.exists():
+            folder.replace(old)
+        replace_on_disk(temporary, folder)
         path.unlink(missing_ok=True)
         return sorted(folder.iterdir())
     finally:
+        if old.exists() and not folder.exists():
+            old.replace(folder)
+        shutil.rmtree(old, ignore_errors=True)
         shutil.rmtree(temporary, ignore_errors=True)
 
 
