@@ -41,9 +41,9 @@ def test_an_error_leaves_the_file_as_it_was(writing, tmp_path):
 @pytest.mark.parametrize("writing", [whole_text, whole_bytes])
 def test_a_folder_is_no_file(writing, tmp_path):
     (tmp_path / "out").mkdir()
-    with pytest.raises(IsADirectoryError, match=r"out is a folder; give the name of a file"):
-        with writing(tmp_path / "out"):
-            raise AssertionError
+    told = pytest.raises(IsADirectoryError, match=r"out is a folder; give the name of a file")
+    with told, writing(tmp_path / "out"):
+        raise AssertionError
     assert names(tmp_path) == {"out"}
 
 
