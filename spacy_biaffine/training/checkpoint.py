@@ -14,6 +14,7 @@ from spacy.language import Language
 from spacy.pipeline.edit_tree_lemmatizer import EditTreeLemmatizer
 from spacy.util import load_model
 
+from ..formats.common.atomic import replace_on_disk, sync_files
 from ..models.optimizer_state import ResumableOptimizer
 
 FOLDER = "checkpoint"
@@ -62,10 +63,11 @@ def replaced(folder: Path) -> Iterator[Path]:
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
     yield new
+    sync_files(new)
     if folder.exists():  # else the old one is the only one there is
         shutil.rmtree(old, ignore_errors=True)
         folder.replace(old)
-    new.replace(folder)
+    replace_on_disk(new, folder)
     shutil.rmtree(old, ignore_errors=True)
 
 

@@ -37,10 +37,13 @@ def replace_on_disk(source: Path, target: Path) -> None:
 
 
 def sync_files(folder: Path) -> None:
-    """Have all files of a folder on the disk."""
+    """Have all files of a folder, and of those in it, on the disk."""
     for path in folder.iterdir():
-        with path.open("rb+") as file:
-            _sync(file)
+        if path.is_dir():
+            sync_files(path)
+        else:
+            with path.open("rb+") as file:
+                _sync(file)
     sync_folder(folder)
 
 
