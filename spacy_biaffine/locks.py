@@ -24,14 +24,14 @@ def take(path: Path) -> FileLock | None:
         return None
     since = datetime.now(timezone.utc).isoformat(timespec="seconds")
     note = {"process": os.getpid(), "host": socket.gethostname(), "since": since}
-    _note(path).write_text(json.dumps(note), encoding="utf8")
+    _note(path).write_text(json.dumps(note), encoding="utf-8")
     return lock
 
 
 def holder(path: Path) -> str:
     """Who has a lock: process, host, since when."""
     try:
-        note = json.loads(_note(path).read_text(encoding="utf8"))
+        note = json.loads(_note(path).read_text(encoding="utf-8"))
         return f"process {note['process']} on {note['host']}, since {note['since']}"
     except (OSError, ValueError, KeyError, TypeError):  # it has just begun, or ended
         return "another process"

@@ -47,7 +47,7 @@ def test_other_lists_of_inputs_are_other_jobs(model, two, tmp_path, order, reaso
     with pytest.raises(ValueError, match=reason):
         run(model, [two[n] for n in order], target)
     assert run(model, two, target).earlier == 6
-    assert [json.loads(line)["text"] for line in target.open()] == TEXTS
+    assert [json.loads(line)["text"] for line in target.open(encoding="utf-8")] == TEXTS
     with pytest.raises(ValueError, match=reason):
         run(model, [two[n] for n in order], target)
 
@@ -56,8 +56,10 @@ def test_a_job_of_other_versions_is_refused(model, two, tmp_path):  # noqa: F811
     target = tmp_path / "out.jsonl"
     run(model, two, target)
     path = tmp_path / "out.jsonl.job.json"
-    job = json.loads(path.read_text())
-    path.write_text(json.dumps({**job, "versions": {**job["versions"], "spacy": "3.0"}}))
+    job = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(
+        json.dumps({**job, "versions": {**job["versions"], "spacy": "3.0"}}), encoding="utf-8"
+    )
     with pytest.raises(ValueError, match=r"another versions \(spacy 3.0, now 3.8"):
         run(model, two, target)
 
@@ -71,7 +73,7 @@ def test_a_job_of_other_versions_is_refused(model, two, tmp_path):  # noqa: F811
     ],
 )
 def test_job_files_of_an_older_form_or_torn_are_refused(model, two, tmp_path, text, reason):  # noqa: F811
-    (tmp_path / "out.jsonl.job.json").write_text(text)
+    (tmp_path / "out.jsonl.job.json").write_text(text, encoding="utf-8")
     (tmp_path / "out.jsonl.parts").mkdir()
     with pytest.raises(ValueError, match=reason) as error:
         run(model, two, tmp_path / "out.jsonl")
@@ -162,7 +164,7 @@ def test_the_second_writer_is_told_who_the_first_is(model, two, tmp_path):  # no
 def test_an_input_that_grows_meanwhile_is_told(model, two, tmp_path):  # noqa: F811
     def growing(job, shards):
         yield from run_here(job, shards)
-        with two[1].open("a") as file:
+        with two[1].open("a", encoding="utf-8") as file:
             file.write("More.\n")
 
     with pytest.raises(ValueError, match=r"b.txt has changed while it was read"):

@@ -40,7 +40,7 @@ def test_what_was_written_and_what_was_left_out(model, source, tmp_path):
     assert "2 inputs" in output and "docs 2" in output and "words 6" in output
     assert "texts left out 2" in output
     assert f"left out {source}:2: this is no JSON" in output
-    assert (tmp_path / "out.conllu").read_text().count("# text = Rain fell.\n") == 2
+    assert (tmp_path / "out.conllu").read_text(encoding="utf-8").count("# text = Rain fell.\n") == 2
     code, output = run(model, source, source, tmp_path / "out.conllu", "--skip-bad")
     assert code == 0
     assert "is there already" in output and "texts left out 2" in output
@@ -49,19 +49,19 @@ def test_what_was_written_and_what_was_left_out(model, source, tmp_path):
 
 def test_where_everything_was_left_out_it_has_failed(model, tmp_path):
     source = tmp_path / "in.jsonl"
-    source.write_text('{"text": \n[]\n')
+    source.write_text('{"text": \n[]\n', encoding="utf-8")
     for _ in range(2):
         code, output = run(model, source, tmp_path / "out.jsonl", "--skip-bad")
         assert code == 1
         assert "No text is in" in output and "2 were left out" in output
-    assert len((tmp_path / "out.jsonl.bad.jsonl").read_text().splitlines()) == 2
+    assert len((tmp_path / "out.jsonl.bad.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
 
 def test_layers_that_the_form_has_no_place_for_are_counted(tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "PLACE", "pattern": "Oslo"}])
     nlp.to_disk(tmp_path / "model")
-    (tmp_path / "in.txt").write_text("Oslo slept .\nNobody\nOslo\n")
+    (tmp_path / "in.txt").write_text("Oslo slept .\nNobody\nOslo\n", encoding="utf-8")
     code, output = run(tmp_path / "model", tmp_path / "in.txt", tmp_path / "out.conllu")
     assert code == 0
     assert "not in this form: entities 2" in output
@@ -72,7 +72,7 @@ def test_form_when_the_name_does_not_tell_it(model, source, tmp_path):
     assert code == 1
     assert "say --form, one of spacy, conllu" in output
     assert run(model, source, tmp_path / "out.dat", "--form", "entities", "--skip-bad")[0] == 0
-    assert json.loads((tmp_path / "out.dat").read_text())["text"] == "Rain fell."
+    assert json.loads((tmp_path / "out.dat").read_text(encoding="utf-8"))["text"] == "Rain fell."
 
 
 def test_there_is_no_such_pipeline(source, tmp_path):

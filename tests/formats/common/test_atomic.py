@@ -34,7 +34,7 @@ def test_an_error_leaves_the_file_as_it_was(writing, tmp_path):
     with pytest.raises(OSError, match="full"), writing(path) as file:
         file.write(content)
         raise OSError("the disk is full")
-    assert path.read_text() == "one"
+    assert path.read_text(encoding="utf-8") == "one"
     assert names(path.parent) == {"out"}
 
 
