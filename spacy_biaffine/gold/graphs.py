@@ -1,7 +1,8 @@
 """From Examples to targets of graph parsers: relations of entities, or arcs between tokens."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,25 @@ from ..doc.scores import entities_of, has_entities
 from ..doc.segments import token_index
 from ..types import Ints
 from .alignment import partners
+from .left_out import (
+    ARC_NO_LABEL,
+    ARC_OTHER_TOKENS,
+    ARC_OUTSIDE,
+    ARC_SECOND,
+    ARC_TO_ITSELF,
+    RELATION_NO_ENTITY,
+    RELATION_NO_TOKEN,
+    RELATION_OTHER_TOKENS,
+    RELATION_OVERLAPS,
+    RELATION_SECOND,
+    RELATION_TO_ITSELF,
+    Kind,
+    LeftOut,
+)
 from .spans import place_entities
+
+TokenArc = tuple[int, int, str]
+"""Head, dependent, label."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +43,13 @@ class GoldGraph:
 
     arcs: (head, dependent, label), each pair once; head may be `ROOT`. known: (tokens,) bool,
     whether it is known which arcs a token has. tags: one per token, "" where it is not known.
+    left_out: gold arcs and relations that are not among the arcs.
     """
 
-    arcs: list[tuple[int, int, str]]
+    arcs: list[TokenArc]
     known: NDArray[np.bool_]
     tags: list[str]
+    left_out: LeftOut = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -95,16 +116,19 @@ def relation_graph(example: Example, spans_key: str | None, *, flat: bool) -> Go
     that the predicted tokens don't have, and those where the annotation is missing, are unknown.
     """
     reference, n = example.reference, len(example.predicted)
-    entities = entities_of(reference, spans_key)
-    entities = filter_spans(entities) if flat else entities
+    every_entity = entities_of(reference, spans_key)
+    entities = filter_spans(every_entity) if flat else every_entity
     placed, known = place_entities(example, entities, spans_key)
     places = dict(zip(map(_key, entities), placed, strict=True))
     found = [place for place in places.values() if place is not None]
     tags = tags_of_spans(((s.start, s.end, s.label_) for s in found) if flat else (), n)
+    overlapping = {*map(_key, every_entity)} - set(places)
+    arcs, left_out = _split(_relation_arcs(reference, places, overlapping, anchors_of(found)))
     return GoldGraph(
-        list(_relation_arcs(reference, places, anchors_of(found))),
+        arcs,
         known if has_graph(reference, RELATIONS) else np.zeros_like(known),
         [tag if flat and is_known else "" for tag, is_known in zip(tags, known, strict=True)],
+        left_out,
     )
 
 
@@ -117,17 +141,19 @@ def token_graph(example: Example) -> GoldGraph:
     gold = partners(example)
     known = gold >= 0
     tokens = {int(gold[i]): i for i in np.flatnonzero(known).tolist()}
-    arcs: dict[tuple[int, int], str] = {}
-    for arc in reference._.dep_graph:
-        if arc.dependent.i not in tokens:
-            continue
-        dependent = tokens[arc.dependent.i]
-        head = ROOT if arc.head is None else tokens.get(arc.head.i)
-        if head is None:
-            known[dependent] = False
-        elif head != dependent:
-            arcs.setdefault((head, dependent), arc.label)
-    return GoldGraph([(*ends, label) for ends, label in arcs.items()], known, [""] * n)
+    arcs, left_out = _split(_token_arcs(reference, tokens, known))
+    return GoldGraph(arcs, known, [""] * n, left_out)
+
+
+def arcs_left_out(graph: GoldGraph, cuts: Sequence[Ints]) -> LeftOut:
+    """What can't be learned of the graph of a Doc that is read in cuts."""
+    sentence = np.append(token_index(cuts, len(graph.known)).segment, -1)
+    outside = sum(
+        sentence[dependent] < 0 or (head != ROOT and sentence[head] != sentence[dependent])
+        for head, dependent, _ in graph.arcs
+    )
+    no_label = sum(not label for _, _, label in graph.arcs)
+    return graph.left_out + Counter({ARC_OUTSIDE: int(outside), ARC_NO_LABEL: no_label})
 
 
 def graph_targets(
@@ -173,24 +199,71 @@ def _key(span: Span) -> EntityKey:
     return span.start, span.end, span.label_
 
 
+def _split(found: Iterable[TokenArc | Kind]) -> tuple[list[TokenArc], LeftOut]:
+    arcs: list[TokenArc] = []
+    left_out: LeftOut = Counter()
+    for each in found:
+        if isinstance(each, Kind):
+            left_out[each] += 1
+        else:
+            arcs.append(each)
+    return arcs, left_out
+
+
+def _token_arcs(
+    reference: Doc, tokens: Mapping[int, int], known: NDArray[np.bool_]
+) -> Iterator[TokenArc | Kind]:
+    """Each gold arc on the predicted tokens, or what it is left out as. tokens: of gold ones.
+    Tokens with a head that is none of them become unknown."""
+    seen = set()
+    for arc in reference._.dep_graph:
+        dependent = tokens.get(arc.dependent.i)
+        head = ROOT if arc.head is None else tokens.get(arc.head.i)
+        if dependent is None or head is None:
+            if dependent is not None:
+                known[dependent] = False
+            yield ARC_OTHER_TOKENS
+        elif head == dependent:
+            yield ARC_TO_ITSELF
+        elif (head, dependent) in seen:
+            yield ARC_SECOND
+        else:
+            seen.add((head, dependent))
+            yield head, dependent, arc.label
+
+
 def _relation_arcs(
-    reference: Doc, places: Mapping[EntityKey, Span | None], anchors: Mapping[int, Span]
-) -> Iterator[tuple[int, int, str]]:
-    """One arc for each pair of entities that is related, the first relation of several.
+    reference: Doc,
+    places: Mapping[EntityKey, Span | None],
+    overlapping: Collection[EntityKey],
+    anchors: Mapping[int, Span],
+) -> Iterator[TokenArc | Kind]:
+    """One arc for each pair of entities that is related, the first relation of several; of others
+    what they are left out as. overlapping: entities that have no place, for a longer one has it.
 
     Its dependent is the relation's first argument: a tree, with one head a word, then loses 574 of
     the 3,215 relations of SciERC's train set, and 676 the other way round.
     """
     tokens = {_key(entity): token for token, entity in anchors.items()}
 
-    def anchor(entity: Span) -> int | None:
-        place = places.get(_key(entity))
-        return None if place is None else tokens.get(_key(place))
+    def anchor(entity: Span) -> int | Kind:
+        key = _key(entity)
+        if key not in places:
+            return RELATION_OVERLAPS if key in overlapping else RELATION_NO_ENTITY
+        place = places[key]
+        return (
+            RELATION_OTHER_TOKENS if place is None else tokens.get(_key(place), RELATION_NO_TOKEN)
+        )
 
     seen = set()
     for relation in reference._.relations:
         head, dependent = anchor(relation.tail), anchor(relation.head)
-        if head is None or dependent is None or head == dependent or (head, dependent) in seen:
-            continue
-        seen.add((head, dependent))
-        yield head, dependent, relation.label
+        if isinstance(head, Kind) or isinstance(dependent, Kind):
+            yield head if isinstance(head, Kind) else dependent  # type: ignore[misc]
+        elif head == dependent:
+            yield RELATION_TO_ITSELF
+        elif (head, dependent) in seen:
+            yield RELATION_SECOND
+        else:
+            seen.add((head, dependent))
+            yield head, dependent, relation.label

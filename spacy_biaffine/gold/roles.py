@@ -1,6 +1,7 @@
 """From Examples to targets of role labellers: gold predicates, senses and arguments, on the
 predicted tokens."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,9 +12,20 @@ from spacy.training import Example
 
 from ..decode.pieces import FURTHER, labels_of_pieces
 from ..doc.graphs import FRAMES, Frame, frames_of, has_graph
-from ..doc.segments import sentence_parts, token_index
-from ..types import RoleTargets
+from ..doc.segments import sentence_parts, token_index, words_of
+from ..types import Ints, RoleTargets
 from .alignment import TokenSpan, placing, touching, trimmed
+from .left_out import (
+    ARGUMENT_OTHER_TOKENS,
+    ARGUMENT_OUTSIDE,
+    ARGUMENT_OVERLAPS,
+    ARGUMENT_TOO_LONG,
+    PREDICATE_OTHER_TOKENS,
+    PREDICATE_SECOND,
+    PREDICATE_TOO_MANY,
+    Kind,
+    LeftOut,
+)
 
 MISSING = (-1, -1)
 """Stands for a gold span that is no span of the predicted tokens."""
@@ -106,6 +118,55 @@ def role_targets(
         known=known,
         complete=np.array([_is_whole(frame) for frame in ordered], dtype=bool),
     )
+
+
+def roles_left_out(
+    example: Example,
+    key: str = FRAMES,
+    *,
+    max_length: int,
+    max_span_length: int | None,
+    most_predicates: Callable[[int], int] | None,
+) -> LeftOut:
+    """What can't be learned of a gold Doc's frames. most_predicates: how many predicates are found
+    in a sentence of so many words; None where all are given."""
+    cuts = sentence_parts([example.predicted], max_length)
+    sentence = token_index(cuts, len(example.predicted)).segment
+    (words,) = words_of([example.predicted])
+    left_out: LeftOut = Counter()
+    predicates: set[int] = set()
+    for frame in gold_frames(example, key):
+        if frame.predicate < 0 or sentence[frame.predicate] < 0:
+            left_out[PREDICATE_OTHER_TOKENS] += 1
+        elif frame.predicate in predicates:
+            left_out[PREDICATE_SECOND] += 1
+        else:
+            predicates.add(frame.predicate)
+            left_out.update(_arguments_left_out(frame, sentence, words, max_span_length))
+    found = Counter(sentence[sorted(predicates)].tolist())
+    if most_predicates is not None:
+        beyond = (count - most_predicates(len(cuts[cut])) for cut, count in found.items())
+        left_out[PREDICATE_TOO_MANY] += sum(max(0, each) for each in beyond)
+    return +left_out
+
+
+def _arguments_left_out(
+    frame: TokenFrame, sentence: Ints, words: Ints, max_span_length: int | None
+) -> Iterator[Kind]:
+    taken: set[int] = set()
+    for start, end in (*(span for _, span in pieces_of(frame)), *frame.further):
+        if start < 0:
+            yield ARGUMENT_OTHER_TOKENS
+            continue
+        low, high = np.searchsorted(words, [start, end])
+        if not sentence[start] == sentence[end - 1] == sentence[frame.predicate]:
+            yield ARGUMENT_OUTSIDE
+        elif max_span_length is not None and high - low > max_span_length:
+            yield ARGUMENT_TOO_LONG
+        elif not taken.isdisjoint(range(start, end)):
+            yield ARGUMENT_OVERLAPS
+        else:
+            taken.update(range(start, end))
 
 
 def _in_tokens(frame: Frame, place: Callable[[Span], TokenSpan]) -> TokenFrame:

@@ -1,5 +1,6 @@
 """From Examples to targets of span finders: gold spans, nested or not, on the predicted tokens."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,18 @@ from spacy.training import Example
 
 from ..decode.bioes import tags_of_spans
 from ..doc.scores import entities_of, has_entities
+from ..doc.segments import windows_of, words_of
 from ..types import Ints
 from .alignment import placing, touching
+from .left_out import (
+    ENTITY_ACROSS,
+    ENTITY_IN_PARTS,
+    ENTITY_NO_LABEL,
+    ENTITY_OTHER_TOKENS,
+    ENTITY_TOO_LONG,
+    Kind,
+    LeftOut,
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,49 @@ def place_entities(
         elif not predicted[found[0]].is_space:
             placed[-1] = Span(predicted, found[0], found[1], entity.label)
     return placed, ~touching(example, lost)
+
+
+def spans_left_out(
+    example: Example,
+    spans: Iterable[Span],
+    spans_key: str | None,
+    *,
+    max_length: int,
+    max_span_length: int | None = None,
+    cross_sentences: bool = False,
+) -> LeftOut:
+    """Which of some gold spans, all in the group or in doc.ents, can't be learned."""
+    if not has_entities(example.reference, spans_key):
+        return Counter()
+    placed, _ = place_entities(example, spans, spans_key)
+    docs = [example.predicted]
+    (words,) = words_of(docs)
+    texts = _ends_of(windows_of(docs, max(1, len(words)), cross_sentences=cross_sentences))
+    windows = _ends_of(windows_of(docs, max_length, cross_sentences=cross_sentences))
+
+    def kind_of(span: Span | None) -> Kind | None:
+        if span is None:
+            return ENTITY_OTHER_TOKENS
+        if not span.label:
+            return ENTITY_NO_LABEL
+        if not _are_whole(span, texts):
+            return ENTITY_ACROSS
+        n_words = int(np.diff(np.searchsorted(words, [span.start, span.end]))[0])
+        if max_span_length is not None and n_words > max_span_length:
+            return ENTITY_TOO_LONG
+        return None if _are_whole(span, windows) else ENTITY_IN_PARTS
+
+    return Counter(kind for span in placed if (kind := kind_of(span)) is not None)
+
+
+def _ends_of(segments: Sequence[Ints]) -> Ints:
+    """(2, segments) the first and the last word of each."""
+    return np.array([(each[0], each[-1]) for each in segments], dtype=np.int64).reshape(-1, 2).T
+
+
+def _are_whole(span: Span, ends: Ints) -> bool:
+    firsts, lasts = ends
+    return bool(((firsts <= span.start) & (span.end - 1 <= lasts)).any())
 
 
 def aligned_tags(example: Example) -> list[str]:

@@ -1,16 +1,19 @@
 """From Examples to targets of dependency parsers."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, SENT_START
+from spacy.attrs import DEP, HEAD, IS_SPACE, SENT_START
 from spacy.training import Example
 
 from ..decode.sentences import cut_overlong
 from ..doc.segments import cut_at_starts, token_index, words_of
 from ..types import Ints
 from .alignment import partners, same_tokens
+from .left_out import HEAD_OUTSIDE, LeftOut
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,14 @@ class TreeTargets:
     heads: position of the head in its sentence, from 1; 0 at roots; -1 where there is no gold
         head that the model could find.
     labels: number of the label, -1 where there is none.
+    left_out: what can't be learned.
     """
 
     cuts: list[Ints]
     starts: Ints
     heads: Ints
     labels: Ints
+    left_out: LeftOut
 
 
 def tree_targets(
@@ -48,11 +53,15 @@ def tree_targets(
     cuts = [
         part for each in sentences for whole in each for part in cut_overlong(whole, max_length)
     ]
+    positions = _sentence_heads(cuts, heads)
+    every_word = np.concatenate([np.zeros(0, dtype=np.int64), *words])
+    outside = int(((heads >= 0) & (positions < 0))[every_word].sum())
     return TreeTargets(
         cuts=cuts,
         starts=starts,
-        heads=_sentence_heads(cuts, heads),
+        heads=positions,
         labels=np.concatenate([p.labels for p in parts]),
+        left_out=+Counter({HEAD_OUTSIDE: outside}),
     )
 
 
@@ -94,7 +103,9 @@ def _aligned_tree(example: Example, labels: Mapping[str, int]) -> _Tree:
         )
         marks = example.get_aligned_sent_starts()
         starts = np.array([-1 if mark is None else int(mark) for mark in marks], np.int64)
-    numbers = np.array([labels.get(name, -1) for name in names], dtype=np.int64)
+    is_word = example.predicted.to_array([IS_SPACE]).reshape(-1) == 0
+    found = {name: labels.get(name, -1) for name in {*compress(names, (heads >= 0) & is_word)}}
+    numbers = np.array([found.get(name, -1) for name in names], dtype=np.int64)
     numbers[heads < 0] = -1
     return _Tree(heads, numbers, starts.astype(np.int64))
 

@@ -63,11 +63,11 @@ def SyntaxSRL(  # noqa: N802 (spaCy names architectures like classes)
     labeller = torch_layer(
         "role_labeller", build, mixed_precision=mixed_precision, decode=choose_arguments
     )
-    return roles_model(tok2vec, labeller, max_length=max_length, nO=nO)
+    return roles_model(tok2vec, labeller, pruning=pruning, max_length=max_length, nO=nO)
 
 
 def roles_model(
-    tok2vec: DocEncoder, labeller: Model, *, max_length: int, nO: int | None
+    tok2vec: DocEncoder, labeller: Model, *, pruning: Pruning, max_length: int, nO: int | None
 ) -> Model[RoleInput, Any]:
     """`predict` gives the `FoundFrame`s of each Doc; `begin_update` gives the scores of each batch,
     and a callback that takes their gradients."""
@@ -78,7 +78,12 @@ def roles_model(
         layers=[tok2vec, labeller],
         refs={"tok2vec": tok2vec, "labeller": labeller},
         dims={"nO": nO},
-        attrs={"max_length": ConfigInt(max_length), "n_senses": 0, "longest": 1},
+        attrs={
+            "pruning": pruning,
+            "max_length": ConfigInt(max_length),
+            "n_senses": 0,
+            "longest": 1,
+        },
     )
 
 

@@ -5,6 +5,7 @@ spans are first pruned by scores of their own, so that pairs are scored in bound
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,8 @@ CACHE = 2**18
 """The same in prediction on a CPU, whose cache then holds them: several times faster."""
 
 
-class Pruning(NamedTuple):
+@dataclass(frozen=True)
+class Pruning:
     """How many candidates a sentence of n words keeps: n times the share, and at most the limit.
 
     max_span_length: longest argument in words; None for any, 1 where arguments are words.
@@ -44,6 +46,10 @@ class Pruning(NamedTuple):
     span_share: float
     max_spans: int
     max_span_length: int | None
+
+    def most_predicates(self, lengths: Tensor) -> Tensor:
+        """How many predicates are found at most in sentences of so many words."""
+        return _share_of(lengths, self.predicate_share).clamp(max=self.max_predicates)
 
 
 class RoleScores(NamedTuple):
@@ -254,8 +260,7 @@ class RoleLabeller(nn.Module):
     def _best_predicates(
         self, scores: Tensor, given: Tensor, may_be: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
-        limits = _share_of(lengths, self.pruning.predicate_share)
-        return keep_best(scores, given, may_be, limits.clamp(max=self.pruning.max_predicates))
+        return keep_best(scores, given, may_be, self.pruning.most_predicates(lengths))
 
     def _best_spans(
         self, scores: Tensor, gold: Tensor, inside: Tensor, lengths: Tensor

@@ -16,8 +16,9 @@ from thinc.api import Model, Optimizer, set_dropout_rate
 from ..decode.finite import NotFiniteError
 from ..encoders.char_word import show_words
 from ..encoders.trees import show_trees
-from ..gold.alignment import misaligned
+from ..gold.left_out import LabelNumbers, LeftOut
 from ..models.torch_layer import LazyShim
+from .tally import Tally, unknown_labels
 
 Scorer = Callable[..., dict[str, Any]]
 
@@ -61,6 +62,7 @@ class StructuredPipe(TrainablePipe):
         self.cfg: dict[str, Any] = {"labels": []}
         self._has_learned = False
         self._has_warned = False
+        self._numbers = LabelNumbers(())
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -94,6 +96,17 @@ class StructuredPipe(TrainablePipe):
         """What an Example adds to each list of `label_data`."""
         return {}
 
+    def left_out(self, example: Example, numbers: LabelNumbers) -> LeftOut:
+        """What can't be learned of an Example. The numbers are asked for all of its labels."""
+        return LeftOut()
+
+    @property
+    def label_numbers(self) -> LabelNumbers:
+        """The numbers of the labels, for targets."""
+        if tuple(self._numbers) != self.labels:
+            self._numbers = LabelNumbers(self.labels)
+        return self._numbers
+
     def update_model(self, examples: Sequence[Example]) -> float:
         """Run the model forth and back on Examples, and return the loss."""
         raise NotImplementedError
@@ -109,27 +122,14 @@ class StructuredPipe(TrainablePipe):
         nlp: Language | None = None,
         labels: dict[str, Any] | None = None,
     ) -> None:
-        """Collect the labels over all training Examples and give the model its weights.
+        """Collect the labels over all training Examples and give the model its weights. One warning
+        counts what of the gold annotation can't be learned.
 
         labels: the labels, where they are known: what `spacy init labels` has written.
         Raises ValueError where there are no labels, or they are of another form.
         """
         validate_get_examples(get_examples, f"{type(self).__name__}.initialize")
-        if labels is None:
-            self._collect_labels(get_examples())
-        elif not isinstance(labels, dict) or "labels" not in labels:
-            raise ValueError(
-                f"[{self.name}] wants labels as `python -m spacy init labels` writes them for it, "
-                f"an object with the key 'labels', not {labels!r:.80}"
-            )
-        else:
-            self.cfg.update(labels)
-        if self.has_labels and not self.labels:
-            raise ValueError(
-                f"[{self.name}] found no labels in the training examples. Does the corpus carry "
-                f"the annotation that this component learns? `python -m spacy debug data` shows "
-                f"what it carries."
-            )
+        self._set_labels(get_examples(), labels)
         for label in self.labels:
             self.vocab.strings.add(label)
         sample = list(islice((eg.predicted for eg in get_examples() if len(eg.predicted)), 10))
@@ -139,6 +139,27 @@ class StructuredPipe(TrainablePipe):
         show_words(self.model, lambda: (eg.predicted for eg in get_examples()))
         show_trees(self.model, nlp, get_examples)
         self.model.initialize(X=sample)
+
+    def _set_labels(self, examples: Iterable[Example], labels: dict[str, Any] | None) -> None:
+        tally = Tally(self)
+        if labels is None:
+            self._collect_labels(tally.counted(examples))
+        elif not isinstance(labels, dict) or "labels" not in labels:
+            raise ValueError(
+                f"[{self.name}] wants labels as `python -m spacy init labels` writes them for it, "
+                f"an object with the key 'labels', not {labels!r:.80}"
+            )
+        else:
+            self.cfg.update(labels)
+            for _ in tally.counted(examples):
+                pass
+        if self.has_labels and not self.labels:
+            raise ValueError(
+                f"[{self.name}] found no labels in the training examples. Does the corpus carry "
+                f"the annotation that this component learns? `python -m spacy debug data` shows "
+                f"what it carries."
+            )
+        tally.warn(stacklevel=4)
 
     def require_weights(self) -> None:
         """Raise ValueError before the model is initialized or loaded."""
@@ -161,20 +182,10 @@ class StructuredPipe(TrainablePipe):
 
     def _collect_labels(self, examples: Iterable[Example]) -> None:
         found = {key: set(labels) for key, labels in self.cfg.items()}
-        tokens = unaligned = 0
         for example in examples:
             for key, labels in self.gold_labels(example).items():
                 found[key].update(labels)
-            tokens += len(example.predicted)
-            unaligned += misaligned(example)
         self.cfg.update({key: sorted(labels) for key, labels in found.items()})
-        if unaligned:
-            warnings.warn(
-                f"[{self.name}] {unaligned} of {tokens} tokens ({unaligned / tokens:.1%}) are "
-                f"tokenized otherwise than in the gold standard: annotation that does not fit them "
-                f"is left out of training.",
-                stacklevel=3,
-            )
 
     def update(
         self,
@@ -193,31 +204,21 @@ class StructuredPipe(TrainablePipe):
         validate_examples(examples, f"{type(self).__name__}.update")
         if any(len(eg.predicted) for eg in examples):
             self.require_weights()
-            self._check_labels(examples)
             set_dropout_rate(self.model, drop)
             loss = self.update_model(examples)
+            self._check_labels()
             losses[self.name] += loss
             self._has_learned |= loss != 0.0
         if sgd:
             self.finish_update(sgd)
         return losses
 
-    def _check_labels(self, examples: Iterable[Example]) -> None:
-        """Warn at the first gold label that is not learned, once."""
-        if self._has_warned:
-            return
-        for example in examples:
-            unknown = sorted(self.gold_labels(example).get("labels", set()) - set(self.labels))
-            if unknown:
-                self._has_warned = True
-                warnings.warn(
-                    f"[{self.name}] does not learn {unknown[0]!r}: it has seen no such label when "
-                    f"it was initialized. Of a corpus that is streamed spaCy shows 100 examples: "
-                    f"write all labels with `python -m spacy init labels`, and name the file in "
-                    f"[initialize.components.{self.name}.labels].",
-                    stacklevel=3,
-                )
-                return
+    def _check_labels(self) -> None:
+        """Warn at the first gold labels that are not learned, once."""
+        unknown = self._numbers.unknown
+        if unknown and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(f"[{self.name}] {unknown_labels(unknown, self.name)}", stacklevel=3)
 
     def finish_update(self, sgd: Optimizer) -> None:
         """Take the optimizer's step. There is none where all updates since the last one had no gold

@@ -1,6 +1,7 @@
 """What the graph parser can learn, and how each is read from Docs and written on them: relations of
 entities, and arcs between tokens. The registered blocks of its config."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -22,6 +23,8 @@ from ..gold.graphs import (
     root_labels,
     token_graph,
 )
+from ..gold.left_out import ENTITY_OVERLAPS, LeftOut
+from ..gold.spans import spans_left_out
 from .targets import tagged_entities
 
 FoundArc = tuple[int, int, str, float | None]
@@ -54,6 +57,9 @@ class GraphKind(Protocol):
 
     def gold(self, example: Example, *, has_tagger: bool) -> GoldGraph:
         """The gold graph, on the predicted tokens."""
+
+    def entities_left_out(self, example: Example, max_length: int) -> LeftOut:
+        """The gold entities that a tagger of parts of max_length words can't find."""
 
     def tags_on(self, doc: Doc) -> list[str]:
         """One tag for each token of a Doc that goes into the parser, "" for none."""
@@ -97,6 +103,13 @@ class EntityGraph:
     def gold(self, example: Example, *, has_tagger: bool) -> GoldGraph:
         """The gold relations."""
         return relation_graph(example, self.spans_key, flat=has_tagger)
+
+    def entities_left_out(self, example: Example, max_length: int) -> LeftOut:
+        """Those that overlap longer ones, and those across sentences."""
+        every = entities_of(example.reference, self.spans_key)
+        flat = filter_spans(every)
+        found = spans_left_out(example, flat, self.spans_key, max_length=max_length)
+        return found + Counter({ENTITY_OVERLAPS: len(every) - len(flat)})
 
     def tags_on(self, doc: Doc) -> list[str]:
         """The BIOES tags of the entities that are on the Doc; of those that overlap the longest."""
@@ -154,6 +167,10 @@ class TokenGraph:
     def gold(self, example: Example, *, has_tagger: bool) -> GoldGraph:
         """The gold arcs."""
         return token_graph(example)
+
+    def entities_left_out(self, example: Example, max_length: int) -> LeftOut:
+        """None: there is no tagger."""
+        return Counter()
 
     def tags_on(self, doc: Doc) -> list[str]:
         """token.tag_"""

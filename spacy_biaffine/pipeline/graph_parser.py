@@ -14,8 +14,9 @@ from thinc.api import Config, Model
 
 from ..doc.graphs import ROOT
 from ..doc.segments import sentence_parts
-from ..gold.graphs import GraphTargets, graph_targets
-from ..models.arc_heads import ArcHead
+from ..gold.graphs import GraphTargets, arcs_left_out, graph_targets
+from ..gold.left_out import ARC_SECOND_HEAD, LabelNumbers, LeftOut
+from ..models.arc_heads import ArcHead, TreeArcs
 from ..models.torch_layer import Scored
 from ..nn.graph_parser import GraphScores
 from ..nn.losses import count_known, cross_entropy, on_device, targets_at, with_gradient
@@ -129,6 +130,20 @@ class NormBiaffineGraphParser(StructuredPipe):
             "tags": tags,
         }
 
+    def left_out(self, example: Example, numbers: LabelNumbers) -> LeftOut:
+        """Relations or arcs that no arc between words can stand for, and entities that no tags in
+        a sentence can mark."""
+        max_length = self.model.attrs["max_length"]
+        cuts = sentence_parts([example.predicted], max_length)
+        graph = self.graph.gold(example, has_tagger=self._has_tagger)
+        targets = graph_targets([graph], cuts, numbers, {})
+        left_out = arcs_left_out(graph, cuts)
+        if isinstance(self.model.attrs["arcs"], TreeArcs):
+            left_out[ARC_SECOND_HEAD] += int((targets.heads[:, 1:] >= 0).sum())
+        if self._has_tagger:
+            left_out += self.graph.entities_left_out(example, max_length)
+        return +left_out
+
     def set_sizes(self) -> None:
         """Tell the model how many labels and tags there are."""
         if self._has_tagger and not self.cfg["tags"]:
@@ -146,7 +161,7 @@ class NormBiaffineGraphParser(StructuredPipe):
         targets = graph_targets(
             [self.graph.gold(eg, has_tagger=self._has_tagger) for eg in examples],
             cuts,
-            _numbers(self.labels),
+            self.label_numbers,
             _numbers(self.cfg["tags"]),
         )
         features = {**self._features(docs), "heads": targets.heads}

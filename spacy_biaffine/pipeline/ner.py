@@ -12,9 +12,10 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..decode.spans import choose_flat
-from ..doc.scores import blocked_tokens, set_ent_scores, set_scored_spans
+from ..doc.scores import blocked_tokens, entities_of, set_ent_scores, set_scored_spans
 from ..doc.segments import windows_of
-from ..gold.spans import SpanTargets, place_spans, span_labels, span_targets
+from ..gold.left_out import LabelNumbers, LeftOut
+from ..gold.spans import SpanTargets, place_spans, span_labels, span_targets, spans_left_out
 from ..models.torch_layer import Scored
 from ..nn.global_pointer import SpanScores
 from ..nn.losses import span_cross_entropy, with_gradient
@@ -135,11 +136,22 @@ class GlobalPointerNer(StructuredPipe):
         """The labels of the gold entities."""
         return {"labels": span_labels(example, self.spans_key)}
 
+    def left_out(self, example: Example, numbers: LabelNumbers) -> LeftOut:
+        """Entities that no window holds, and too long ones."""
+        span_targets([example], numbers, self.spans_key)
+        return spans_left_out(
+            example,
+            entities_of(example.reference, self.spans_key),
+            self.spans_key,
+            max_length=self.model.attrs["max_length"],
+            max_span_length=self.model.attrs["max_span_length"],
+            cross_sentences=self.cross_sentences,
+        )
+
     def update_model(self, examples: Sequence[Example]) -> float:
         """The multi-label cross-entropy of all spans, summed over types, per window."""
         docs = [eg.predicted for eg in examples]
-        numbers = {label: number for number, label in enumerate(self.labels)}
-        targets = span_targets(examples, numbers, self.spans_key)
+        targets = span_targets(examples, self.label_numbers, self.spans_key)
         batches, backprop = self.model.begin_update(self._input(docs))
         loss, gradients = span_loss(batches, targets, self.model.attrs["max_span_length"])
         backprop(gradients)

@@ -16,6 +16,7 @@ from thinc.api import Config, Model
 from ..decode.sentences import attach_blanks, starts_of_trees
 from ..doc.scores import register_token_score, set_token_scores
 from ..doc.segments import annotated
+from ..gold.left_out import LabelNumbers, LeftOut
 from ..gold.trees import TreeTargets, arc_labels, tree_targets
 from ..models.parser_model import ParserScores
 from ..nn.losses import (
@@ -116,6 +117,10 @@ class NormBiaffineParser(StructuredPipe):
             "tags": tags if self.model.attrs["reads_tags"] else set(),
         }
 
+    def left_out(self, example: Example, numbers: LabelNumbers) -> LeftOut:
+        """Heads outside of what is parsed together."""
+        return tree_targets([example], numbers, self.model.attrs["max_length"]).left_out
+
     def set_sizes(self) -> None:
         """Tell the model its labels and tags, and which labels only roots or no roots have."""
         super().set_sizes()
@@ -129,8 +134,7 @@ class NormBiaffineParser(StructuredPipe):
     def update_model(self, examples: Sequence[Example]) -> float:
         """Cross-entropy of sentence starts, heads, and labels at gold heads, each per word."""
         docs = [eg.predicted for eg in examples]
-        numbers = {label: number for number, label in enumerate(self.labels)}
-        targets = tree_targets(examples, numbers, self.model.attrs["max_length"])
+        targets = tree_targets(examples, self.label_numbers, self.model.attrs["max_length"])
         features = {**self._features(docs), "head": targets.heads}
         cuts = annotated(targets.cuts, targets.heads >= 0)
         scores, backprop = self.model.begin_update(ParserInput(docs, cuts, features))

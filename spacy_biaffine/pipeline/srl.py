@@ -1,10 +1,11 @@
 """syntax_srl: predicates with their senses and arguments, as doc._.frames or doc._.word_frames."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -14,10 +15,12 @@ from thinc.api import Config, Model
 from ..decode.pieces import FURTHER, join_pieces
 from ..doc.graphs import FRAMES, WORD_FRAMES, Frame, Role, frames_of, set_frames
 from ..doc.segments import annotated, sentence_parts
-from ..gold.roles import frames_in_tokens, role_labels, role_targets
+from ..gold.left_out import LabelNumbers, LeftOut
+from ..gold.roles import role_labels, role_targets, roles_left_out
 from ..nn.losses import IGNORED
 from ..types import FoundFrame, Ints, RoleInput, RoleTargets
 from .base import SMALL_ENCODER, Scorer, StructuredPipe
+from .given import as_given, predicates_on
 from .role_loss import last_words, padded_rows, role_loss
 from .senses import SenseCounts, Senses, lemma_of
 
@@ -158,6 +161,22 @@ class SyntaxSRL(StructuredPipe):
         super()._collect_labels(watched())
         self.cfg |= {"senses": Senses(counts).to_data(), "longest": longest}
 
+    def left_out(self, example: Example, numbers: LabelNumbers) -> LeftOut:
+        """Predicates and arguments that are not looked for, or can't be found together."""
+        max_length, pruning = self.model.attrs["max_length"], self.model.attrs["pruning"]
+        role_targets([example], numbers, max_length, self.frames_key)
+
+        def most_predicates(n_words: int) -> int:
+            return int(pruning.most_predicates(torch.tensor(n_words)))
+
+        return roles_left_out(
+            example,
+            self.frames_key,
+            max_length=max_length,
+            max_span_length=pruning.max_span_length,
+            most_predicates=None if self.given_predicates else most_predicates,
+        )
+
     def set_sizes(self) -> None:
         """Tell the model how many roles and senses there are, and how long arguments are."""
         super().set_sizes()
@@ -167,9 +186,8 @@ class SyntaxSRL(StructuredPipe):
     def update_model(self, examples: Sequence[Example]) -> float:
         """The losses of predicates, of their senses and of roles; see `role_loss`."""
         docs = [eg.predicted for eg in examples]
-        numbers = {label: number for number, label in enumerate(self.labels)}
         max_length = self.model.attrs["max_length"]
-        targets = role_targets(examples, numbers, max_length, self.frames_key)
+        targets = role_targets(examples, self.label_numbers, max_length, self.frames_key)
         senses = self._senses_of(docs)
         may_be = targets.known & (not self.given_predicates)
         features = {
@@ -193,7 +211,7 @@ class SyntaxSRL(StructuredPipe):
         may_be = np.full(sum(map(len, docs)), not self.given_predicates)
         given = np.zeros(0, dtype=np.int64)
         if self.given_predicates:
-            given = _predicates_on(docs, self.frames_key)
+            given = predicates_on(docs, self.frames_key)
         features = {"predicate": _given(may_be, given), "senses": self._senses_of(docs)}
         cuts = sentence_parts(docs, self.model.attrs["max_length"])
         return self.run_model(docs, RoleInput(docs, cuts, features))
@@ -210,7 +228,7 @@ class SyntaxSRL(StructuredPipe):
                 frames[each.predicate] = self._frame(doc, each, sense)
             written: Iterable[Frame] = frames.values()
             if self.given_predicates:
-                written = _as_given(doc, frames, self.frames_key)
+                written = as_given(doc, frames, self.frames_key)
             set_frames(doc, written, self.frames_key)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
@@ -262,28 +280,3 @@ def _with_further(first: Span, others: Sequence[Span]) -> tuple[Span, ...]:
             joined = first.doc[first.start : other.end]
             return (joined, *(each for each in others if each is not other))
     return (first, *others)
-
-
-def _predicates_on(docs: Sequence[Doc], key: str) -> Ints:
-    """The tokens, counted over all Docs, that are predicates of their frames."""
-    offsets = np.cumsum([0, *map(len, docs)])[:-1].tolist()
-    found = [
-        frame.predicate + offset
-        for doc, offset in zip(docs, offsets, strict=True)
-        for frame in frames_in_tokens(doc, key)
-        if frame.predicate >= 0
-    ]
-    return np.array(found, dtype=np.int64)
-
-
-def _as_given(doc: Doc, frames: Mapping[int, Frame], key: str) -> list[Frame]:
-    """The frames that are on the Doc, with the roles that were found, and the sense where it has
-    none. Only the first frame of a token gets them."""
-    rest = dict(frames)
-    merged = []
-    for given, in_tokens in zip(frames_of(doc, key), frames_in_tokens(doc, key), strict=True):
-        found = rest.pop(in_tokens.predicate, None)
-        roles = found.roles if found else ()
-        sense = given.sense or (found.sense if found else None)
-        merged.append(given._replace(sense=sense, roles=roles))
-    return merged

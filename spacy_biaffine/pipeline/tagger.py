@@ -14,6 +14,8 @@ from thinc.api import Config, Model
 
 from ..doc.labels import labels_on
 from ..doc.scores import register_token_score, set_token_distribution
+from ..gold.left_out import LabelNumbers, LeftOut
+from ..gold.spans import spans_left_out
 from ..models.tagger_model import tags_of
 from ..models.torch_layer import Scored
 from ..nn.label_attention import LabelScores
@@ -121,6 +123,15 @@ class LabelAttentionTagger(StructuredPipe):
         """The labels of the gold tokens, of entities all tags that their types can have."""
         return {"labels": labels_on(example.reference, self.target.name)}
 
+    def left_out(self, example: Example, numbers: LabelNumbers) -> LeftOut:
+        """Entities that no tags in a sentence can mark."""
+        for label in {*self.target.gold(example)}:
+            numbers.get(label)
+        if self.target.name != "ent":
+            return LeftOut()
+        length = max(1, len(example.predicted))
+        return spans_left_out(example, example.reference.ents, None, max_length=length)
+
     def update_model(self, examples: Sequence[Example]) -> float:
         """Cross-entropy, the mean over the words that have a gold label that the model knows."""
         scores, backprop = self.model.begin_update([eg.predicted for eg in examples])
@@ -130,9 +141,9 @@ class LabelAttentionTagger(StructuredPipe):
 
     def targets_of(self, examples: Sequence[Example]) -> Ints:
         """(tokens,) the number of the gold label of each token, -1 where it is unknown."""
-        numbers = {label: number for number, label in enumerate(self.labels)}
         gold = [label for eg in examples for label in self.target.gold(eg)]
-        return np.array([numbers.get(label, -1) for label in gold], dtype=np.int64)
+        numbers = {label: self.label_numbers.get(label, -1) for label in set(gold)}
+        return np.array([numbers[label] for label in gold], dtype=np.int64)
 
     def predict(self, docs: Iterable[Doc]) -> list[Tags]:
         """The labels of every Doc."""
