@@ -29,6 +29,8 @@ BY_DOC = Option("by_doc", bool, "A Doc for each '# newdoc'")
 MERGE_MWT = Option("merge_mwt", bool, "One token for each multiword token: the text is as written")
 LAYERS = Option("layers", Path, "JSON lines with entities, relations, frames for its sentences")
 
+ENCODING = Option("encoding", str, "How the files are encoded; utf8 by default, or latin-1, ...")
+
 SPANS_KEY = Option("spans_key", str, "Group of the entities, nested ones too")
 CHARACTERS = Option("characters", bool, "A token for every character")
 SNAP = Option("snap", bool, "Widen entities to whole tokens")

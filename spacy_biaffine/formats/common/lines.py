@@ -1,16 +1,24 @@
 """Lines of files with their places, and what becomes of what can't be read there."""
 
+import codecs
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 T = TypeVar("T")
 
+UTF8 = "utf8"
+
 Line = tuple[str, str]
 """Its place, FILE:NUMBER, and the line without its end."""
+
+BYTE = re.compile("[\udc80-\udcff]")
+"""A byte that is not UTF-8, see `opened`."""
 
 
 class FormatError(ValueError):
@@ -25,14 +33,26 @@ class FormatError(ValueError):
 
 @dataclass
 class Skipped:
-    """What was left out because it can't be read: how often for each reason, and the errors."""
+    """What a reader leaves out or doubts.
+
+    skipped: what can't be read, by reason; errors: each of these. not_kept: what files have and
+    Docs have not. doubtful: what is kept as it is, and may be a mistake; first: where each stood
+    first.
+    """
 
     skipped: Counter[str] = field(default_factory=Counter)
     errors: list[FormatError] = field(default_factory=list)
+    not_kept: Counter[str] = field(default_factory=Counter)
+    doubtful: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[tuple[str, int]]:
         """What was counted, with its name; further counts only where there are some."""
         return []
+
+    def doubt(self, what: str, place: str) -> None:
+        self.doubtful[what] += 1
+        self.first.setdefault(what, place)
 
     def attempt(self, make: Callable[[], T], *, skip_bad: bool) -> Iterator[T]:
         """What is made, or with skip_bad nothing where it can't be. Raises FormatError."""
@@ -45,15 +65,72 @@ class Skipped:
             self.errors.append(error)
 
 
-def numbered_lines(path: Path) -> Iterator[Line]:
-    """Each line without its end, and its place, FILE:NUMBER. Raises FormatError for no UTF-8."""
-    for number, raw in enumerate(path.read_bytes().split(b"\n"), start=1):
-        place = f"{path}:{number}"
+@contextmanager
+def opened(path: Path, encoding: str = UTF8) -> Iterator[TextIO]:
+    """A text file to read, whose lines end at \\n alone.
+
+    A byte 0xNN that is not UTF-8 becomes U+DCNN, which `check_encoding` finds; in other encodings
+    reading raises UnicodeError. Raises ValueError for an encoding that Python does not know.
+    """
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError as error:
+        raise ValueError(f"--encoding {encoding}: no such encoding; try utf8 or latin-1") from error
+    is_utf8 = name == "utf-8"
+    errors = "surrogateescape" if is_utf8 else "strict"
+    name = "utf-8-sig" if is_utf8 else name
+    with path.open(encoding=name, errors=errors, newline="\n") as file:
+        yield file
+
+
+def text_lines(path: Path, encoding: str = UTF8) -> Iterator[str]:
+    """Each line without its end, read one by one; see `opened`. Raises FormatError, with file and
+    line, where an encoding that is not UTF-8 does not fit."""
+    number = 0
+    with opened(path, encoding) as file:
         try:
-            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            for line in file:
+                number += 1
+                yield line.removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
-            raise FormatError(place, "encoding", f"this is no UTF-8 ({error.reason})") from error
-        yield place, line.removesuffix("\r")
+            number += 1 + error.object[: error.start].count(b"\n")
+            detail = f"not {encoding} ({error.reason}). Give another --encoding"
+            raise FormatError(f"{path}:{number}", "encoding", detail) from error
+
+
+def numbered_lines(path: Path, encoding: str = UTF8) -> Iterator[Line]:
+    """`text_lines` with the place of each."""
+    for number, line in enumerate(text_lines(path, encoding), start=1):
+        yield f"{path}:{number}", line
+
+
+def check_encoding(lines: Iterable[Line]) -> None:
+    """Raise FormatError for the first byte that is not UTF-8."""
+    for place, line in lines:
+        bad = None if line.isascii() else BYTE.search(line)
+        if bad:
+            raise FormatError(place, "encoding", not_utf8(bad[0], bad.start() + 1))
+
+
+def not_utf8(character: str, column: int) -> str:
+    """For a message: the byte, its column from 1, and the remedy. character: U+DCNN."""
+    byte = ord(character) - 0xDC00
+    remedy = "utf-16" if byte >= 0xFE and column == 1 else "latin-1"
+    return (
+        f"not UTF-8 (byte 0x{byte:02X} at column {column}). Give --encoding {remedy}, or --skip-bad"
+    )
+
+
+def count_columns(rows: Iterable[Sequence[str]], read: Collection[int], report: Skipped) -> None:
+    """Count the cells of columns that are not read; "" and "_" are none. read: counted from 0, or
+    from the end if negative."""
+    for row in rows:
+        chosen = {column % len(row) for column in read}
+        report.not_kept.update(
+            f"column {number + 1}"
+            for number, cell in enumerate(row)
+            if number not in chosen and cell not in ("", "_")
+        )
 
 
 def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:

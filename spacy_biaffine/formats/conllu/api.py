@@ -6,6 +6,7 @@ from pathlib import Path
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from ..common.lines import UTF8
 from .deps import ROOT, EnhancedEdge, EnhancedGraph, enhanced_edges
 from .kept import copy_kept
 from .merge import merge_ranges
@@ -39,6 +40,7 @@ def read_conllu(
     merge_mwt: bool = False,
     skip_bad: bool = False,
     check_deps: bool = False,
+    encoding: str = UTF8,
     report: ReadReport | None = None,
 ) -> Iterator[Doc]:
     """Docs of a CoNLL-U file.
@@ -48,10 +50,12 @@ def read_conllu(
         syntactic words are the tokens, and `source_text` gives the text back.
     skip_bad: leave out sentences that are not valid. check_deps: those with malformed DEPS are not,
         and sentences with and without DEPS do not share a Doc.
-    report: filled with counts.
-    Raises ConlluError, with file and line.
+    encoding: of the file. report: filled with counts.
+    Raises FormatError, with file and line.
     """
-    sentences = read_sentences(path, report, skip_bad=skip_bad, check_deps=check_deps)
+    sentences = read_sentences(
+        path, report, skip_bad=skip_bad, check_deps=check_deps, encoding=encoding
+    )
     return _docs(sentences, vocab, n_sents, by_doc, merge_mwt, by_deps=check_deps)
 
 

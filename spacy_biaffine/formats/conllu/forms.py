@@ -1,7 +1,7 @@
 """The form of treebanks."""
 
 from ..form import Form, each_file, first_row
-from ..options import BY_DOC, MERGE_MWT, N_SENTS
+from ..options import BY_DOC, ENCODING, MERGE_MWT, N_SENTS
 from .api import read_conllu
 from .read import COLUMNS, ReadReport
 from .write import to_conllu
@@ -22,7 +22,7 @@ CONLLU = Form(
     example="UD_English-EWT corpus --n-sents 3",
     fits=lambda path: path.suffix == ".conllu" and len(first_row(path)) <= len(COLUMNS),
     read=each_file(read_conllu),
-    options=(N_SENTS, BY_DOC, MERGE_MWT),
+    options=(N_SENTS, BY_DOC, MERGE_MWT, ENCODING),
     report=ReadReport,
     write=to_conllu,
     suffix=".conllu",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..common.lines import FormatError, Skipped
+from ..common.lines import UTF8, FormatError, Skipped, check_encoding, text_lines
 from .check import check_tree, split_deps
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -80,15 +80,22 @@ def read_sentences(
     *,
     skip_bad: bool = False,
     check_deps: bool = False,
+    encoding: str = UTF8,
 ) -> Iterator[Sentence]:
     """Sentences of a CoNLL-U file, in order.
 
     skip_bad: leave out sentences that are not valid, and list them in ``report``. check_deps: a
     sentence is valid only if its DEPS are; otherwise they are kept as they are, whatever they are.
-    Raises ConlluError, also where the file holds no sentence at all.
+    Raises FormatError, also where the file holds no sentence at all.
     """
-    lines = _file_lines(path)
-    return parse_sentences(lines, str(path), report, skip_bad=skip_bad, check_deps=check_deps)
+    return parse_sentences(
+        text_lines(path, encoding),
+        str(path),
+        report,
+        skip_bad=skip_bad,
+        check_deps=check_deps,
+        check_bytes=True,
+    )
 
 
 def parse_sentences(
@@ -98,20 +105,26 @@ def parse_sentences(
     *,
     skip_bad: bool = False,
     check_deps: bool = False,
+    check_bytes: bool = False,
 ) -> Iterator[Sentence]:
-    """As `read_sentences`, from lines that still have or have lost their line end."""
+    """As `read_sentences`, from lines that still have or have lost their line end.
+
+    check_bytes: a sentence with a byte that is not UTF-8, which is U+DCNN here, is not valid.
+    """
     report = ReadReport() if report is None else report
     waiting: Sentence | None = None  # held back one step: it takes the comments at the file's end
     loose: list[str] = []  # comments of a block without words: they go to the next sentence
     starts_doc = False
     for block in _blocks(lines):
-        if all(text.startswith("#") for _, text in block):
-            loose += [text for _, text in block]
-            continue
-        starts_doc |= any(_NEWDOC.match(text) for text in loose)
         try:
+            if check_bytes:
+                check_encoding((f"{name}:{number}", text) for number, text in block)
+            if all(text.startswith("#") for _, text in block):
+                loose += [text for _, text in block]
+                continue
+            starts_doc |= any(_NEWDOC.match(text) for text in loose)
             sentence = _parse_block(block, name, check_deps)
-        except ConlluError as error:
+        except FormatError as error:
             if not skip_bad:
                 raise
             error.block = "\n".join(text for _, text in block)
@@ -131,16 +144,6 @@ def parse_sentences(
         raise ConlluError(name, "", "no sentences", _nothing_found(name, report))
     waiting.tail = loose
     yield waiting
-
-
-def _file_lines(path: Path) -> Iterator[str]:
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, 1):
-            try:
-                yield raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                detail = f"not UTF-8 (byte {error.start} of the line); convert the file to UTF-8"
-                raise ConlluError(f"{path}:{number}", "", "encoding", detail) from error
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[list[Line]]:

@@ -59,7 +59,8 @@ class Conversion:
         rows += [("files", len(self.files))] if len(self.files) > 1 else []
         rows += [(f"left out: {reason}", n) for reason, n in self.report.skipped.most_common()]
         rows += [(f"not in this form: {layer}", n) for layer, n in self.lost.items() if n]
-        return rows + [(f"not kept: {key}", n) for key, n in self.keys.most_common()]
+        not_kept = self.report.not_kept + self.keys
+        return rows + [(f"not kept: {what}", n) for what, n in not_kept.most_common()]
 
 
 def convert(

@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ...decode.bioes import bioes_of_biluo, span_type, spans_of_tags
-from ..common.lines import FormatError, Line, blocks, numbered_lines
+from ..common.lines import UTF8, FormatError, Line, blocks, check_encoding, numbered_lines
 from .report import EntityReport
 from .to_docs import is_label, set_entities
 
@@ -50,6 +50,7 @@ def read_columns(
     *,
     n_sents: int = 1,
     spans_key: str | None = None,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     report: EntityReport | None = None,
 ) -> Iterator[Doc]:
@@ -64,7 +65,7 @@ def read_columns(
         raise ValueError(f"n_sents must be 0 or more, not {n_sents}")
     report = EntityReport() if report is None else report
     waiting: list[Doc] = []
-    for block in blocks(_without_comments(numbered_lines(path))):
+    for block in blocks(_without_comments(numbered_lines(path, encoding))):
         make = partial(_sentence, block, vocab, columns, spans_key, report)
         waiting += report.attempt(make, skip_bad=skip_bad)
         if n_sents and len(waiting) == n_sents:
@@ -81,6 +82,7 @@ def _without_comments(lines: Iterable[Line]) -> Iterator[Line]:
 def _sentence(
     block: list[Line], vocab: Vocab, columns: Columns, spans_key: str | None, report: EntityReport
 ) -> Doc:
+    check_encoding(block)
     rows = [line.rstrip("\t").split("\t") for _, line in block]
     wanted = len(rows[0]) if columns.levels is None else columns.tag + columns.levels
     for (place, _), row in zip(block, rows, strict=True):

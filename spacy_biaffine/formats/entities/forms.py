@@ -10,9 +10,11 @@ import spacy
 from spacy.tokens import Doc
 
 from ..common.language import vocab_for
+from ..common.lines import Skipped
 from ..form import Form, Read, has_keys, head, keys_of
 from ..options import (
     CHARACTERS,
+    ENCODING,
     INNERMOST_FIRST,
     LABEL_COLUMN,
     LABEL_TO,
@@ -77,16 +79,13 @@ def _read_columns(
 def _read_labels(
     paths: Sequence[Path],
     lang: str,
-    report: EntityReport,
+    report: Skipped,
     *,
-    skip_bad: bool = False,
     token_column: int = 1,
     label_column: int = 2,
     label_to: str = "tag",
-    n_sents: int = 1,
+    **options: Any,
 ) -> Iterator[Doc]:
-    if skip_bad:
-        raise ValueError("labels are read as a whole; --skip-bad is for other forms")
     vocab = vocab_for(lang)
     for path in paths:
         yield from read_labels(
@@ -95,7 +94,8 @@ def _read_labels(
             target=label_to,
             token=token_column - 1,
             label=label_column - 1,
-            n_sents=n_sents,
+            report=report,
+            **options,
         )
 
 
@@ -127,7 +127,7 @@ JSON = Form(
     example="a.jsonl a.spacy --form json -l en",
     fits=lambda path: _has_entities(head(path)),
     read=_json_reader(offsets_of),
-    options=(SPANS_KEY, CHARACTERS, SNAP),
+    options=(SPANS_KEY, CHARACTERS, SNAP, ENCODING),
     report=EntityReport,
     write=entities_text,
     keeps_keys=True,
@@ -148,7 +148,7 @@ CLUENER = Form(
         has_keys(path, "text", "label") and _LABEL_OBJECT.search(head(path)) is not None
     ),
     read=_json_reader(cluener_offsets),
-    options=(SPANS_KEY, CHARACTERS, SNAP),
+    options=(SPANS_KEY, CHARACTERS, SNAP, ENCODING),
     report=EntityReport,
 )
 
@@ -164,7 +164,7 @@ COLUMNS = Form(
     fits=_has_one_column_of_tags,
     folders=True,
     read=_read_columns,
-    options=(SPANS_KEY, TOKEN_COLUMN, TAG_COLUMN, LEVELS, INNERMOST_FIRST, N_SENTS),
+    options=(*(SPANS_KEY, TOKEN_COLUMN, TAG_COLUMN, LEVELS, INNERMOST_FIRST, N_SENTS, ENCODING),),
     report=EntityReport,
 )
 
@@ -175,5 +175,5 @@ LABELS = Form(
     sample={"supertags.txt": "rain NN\nfell _\n\n"},
     example="supertags.txt train.spacy --form labels --target _.supertag",
     read=_read_labels,
-    options=(LABEL_TO, TOKEN_COLUMN, LABEL_COLUMN, N_SENTS),
+    options=(LABEL_TO, TOKEN_COLUMN, LABEL_COLUMN, N_SENTS, ENCODING),
 )

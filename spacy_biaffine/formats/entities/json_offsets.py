@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from ...doc.scores import entities_of, has_entities
 from ..common.atomic import whole_text
 from ..common.json_text import json_value
-from ..common.lines import FormatError, numbered_lines
+from ..common.lines import UTF8, FormatError, check_encoding, numbered_lines
 from .report import EntityReport
 from .to_docs import Offsets, Tokenize, annotate, is_label
 
@@ -30,6 +30,7 @@ def read_entities_json(
     *,
     spans_key: str | None = None,
     snap: bool = False,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     report: EntityReport | None = None,
 ) -> Iterator[Doc]:
@@ -61,7 +62,7 @@ def read_entities_json(
             return doc
         return annotate(doc, found, place, spans_key=spans_key, snap=snap, report=report)
 
-    for place, line in numbered_lines(path):
+    for place, line in numbered_lines(path, encoding):
         if line.strip():
             yield from report.attempt(partial(make, place, line), skip_bad=skip_bad)
 
@@ -134,6 +135,7 @@ def _is_partial(doc: Doc) -> bool:
 
 
 def _record(place: str, line: str) -> Record:
+    check_encoding([(place, line)])
     try:
         record = json_value(line)
     except ValueError as error:

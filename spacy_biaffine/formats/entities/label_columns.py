@@ -1,13 +1,24 @@
 """One token a line with its label in a column, blank lines between sentences -> Docs."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+from spacy.parts_of_speech import IDS as POS_IDS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ...doc.scores import register_token_label
-from ..common.lines import FormatError, blocks, numbered_lines
+from ..common.lines import (
+    UTF8,
+    FormatError,
+    Line,
+    Skipped,
+    blocks,
+    check_encoding,
+    count_columns,
+    numbered_lines,
+)
 
 MISSING = "_"
 """What stands in the column of a token that has no label."""
@@ -21,6 +32,9 @@ def read_labels(
     token: int = 0,
     label: int = 1,
     n_sents: int = 1,
+    encoding: str = UTF8,
+    skip_bad: bool = False,
+    report: Skipped | None = None,
 ) -> Iterator[Doc]:
     """Docs of n_sents sentences with gold labels.
 
@@ -28,16 +42,19 @@ def read_labels(
     or blank end a sentence. The label "_" is none.
     target: where the label goes: tag, pos, or a token extension such as `_.supertag`.
     token, label: number of the column, from 0; negative ones count from the end of the line.
+    Further columns are counted in report. skip_bad: leave out sentences that can't be read.
     Raises FormatError, with file and line, and ValueError for another target.
     """
     if target not in ("tag", "pos") and not target.startswith("_."):
         raise ValueError(f"target is {target!r}; columns go to tag, pos or _.NAME.")
+    report = Skipped() if report is None else report
+    rows_of = partial(_rows, token=token, label=label, target=target, report=report)
     waiting: list[list[tuple[str, str]]] = []
     found = False
-    for block in blocks(numbered_lines(path)):
+    for block in blocks(numbered_lines(path, encoding)):
         found = True
-        waiting.append([_row(*line, token, label) for line in block])
-        if len(waiting) == n_sents:
+        waiting += report.attempt(partial(rows_of, block), skip_bad=skip_bad)
+        if waiting and len(waiting) == n_sents:
             yield _doc(waiting, vocab, target)
             waiting = []
     if waiting:
@@ -46,8 +63,24 @@ def read_labels(
         raise FormatError(str(path), "empty", "no sentences found")
 
 
-def _row(place: str, line: str, token: int, label: int) -> tuple[str, str]:
-    columns = line.split("\t") if "\t" in line else line.split()
+def _rows(
+    block: list[Line], *, token: int, label: int, target: str, report: Skipped
+) -> list[tuple[str, str]]:
+    """The word and the label of each line."""
+    check_encoding(block)
+    lines = [line.split("\t") if "\t" in line else line.split() for _, line in block]
+    places = [place for place, _ in block]
+    rows = [_row(*each, token, label) for each in zip(places, lines, strict=True)]
+    if target == "pos":
+        for place, (_, name) in zip(places, rows, strict=True):
+            if name not in POS_IDS:
+                known = ", ".join(filter(None, POS_IDS))
+                raise FormatError(place, "pos", f"{name!r:.40} is no part of speech; use {known}")
+    count_columns(lines, (token, label), report)
+    return rows
+
+
+def _row(place: str, columns: list[str], token: int, label: int) -> tuple[str, str]:
     try:
         word, name = columns[token].strip(), columns[label].strip()
     except IndexError:

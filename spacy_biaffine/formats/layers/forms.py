@@ -4,6 +4,7 @@ import json
 
 from ...doc.layers import BY_NAME
 from ..form import Form, each_file, head
+from ..options import ENCODING
 from .read import LayersReport, read_layers
 from .write import FORMAT, layers_text
 
@@ -35,6 +36,7 @@ LAYERS_JSON = Form(
     example="a.layers.jsonl a.spacy",
     fits=lambda path: f'"{FORMAT}"' in head(path)[:200],
     read=each_file(read_layers),
+    options=(ENCODING,),
     report=LayersReport,
     write=layers_text,
     keeps_keys=True,

@@ -22,7 +22,7 @@ from ...doc.graphs import (
     set_relations,
 )
 from ...doc.scores import set_ent_scores, set_token_values
-from ..common.lines import FormatError, Skipped
+from ..common.lines import UTF8, FormatError, Skipped
 from ..common.records import json_records
 from ..entities.json_offsets import KEYS
 from .checks import Checked, Record
@@ -49,11 +49,16 @@ class LayersReport(Skipped):
 
 
 def read_layers(
-    path: Path, vocab: Vocab, *, skip_bad: bool = False, report: LayersReport | None = None
+    path: Path,
+    vocab: Vocab,
+    *,
+    encoding: str = UTF8,
+    skip_bad: bool = False,
+    report: LayersReport | None = None,
 ) -> Iterator[Doc]:
     """A Doc for each object of a line, or of an array. Raises FormatError, with file and line."""
     report = LayersReport() if report is None else report
-    for place, load in json_records(path):
+    for place, load in json_records(path, encoding):
         make = partial(_made, place, load, vocab)
         for doc in report.attempt(make, skip_bad=skip_bad):
             report.texts += 1

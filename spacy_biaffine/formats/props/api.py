@@ -7,6 +7,7 @@ from pathlib import Path
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from ..common.lines import UTF8
 from .conll05 import EWT_PROPBANK, SpanColumns, parse_span_block
 from .conll09 import parse_conll09_block, parse_up_block
 from .read import Block, PropSentence, PropsReport, read_blocks
@@ -57,6 +58,7 @@ def read_props(
     words: bool = False,
     word_frames: bool = False,
     skip_auxiliaries: bool = False,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     report: PropsReport | None = None,
 ) -> Iterator[Doc]:
@@ -73,6 +75,11 @@ def read_props(
     """
     report = PropsReport() if report is None else report
     sentences = read_blocks(
-        path, parse, report, skip_auxiliaries=skip_auxiliaries, skip_bad=skip_bad
+        path,
+        parse,
+        report,
+        encoding=encoding,
+        skip_auxiliaries=skip_auxiliaries,
+        skip_bad=skip_bad,
     )
     return docs_of_props(sentences, vocab, n_sents=n_sents, words=words, word_frames=word_frames)

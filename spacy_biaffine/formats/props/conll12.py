@@ -1,9 +1,9 @@
 """CoNLL-2012, as OntoNotes' *_gold_conll: tags, named entities, senses, and brackets that nest."""
 
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,12 @@ Labelled = list[tuple[str, Piece]]
 
 @dataclass
 class OntoNotesReport(PropsReport):
-    """Counts filled while reading. not_kept: what Docs have no place for."""
+    """Counts filled while reading."""
 
     entities: int = 0
-    not_kept: Counter[str] = field(default_factory=Counter)
 
     def rows(self) -> list[tuple[str, int]]:
-        lost = [(f"not kept: {name}", n) for name, n in self.not_kept.most_common() if n]
-        return [*super().rows(), ("entities", self.entities), *lost]
+        return [*super().rows(), ("entities", self.entities)]
 
 
 def read_conll12(

@@ -10,6 +10,7 @@ from ..common.language import vocab_for
 from ..form import Form, Read, first_row, head
 from ..options import (
     BLIND,
+    ENCODING,
     N_SENTS,
     PREDICTED,
     PROPS_COLUMN,
@@ -60,7 +61,7 @@ def _is_propbank(path: Path) -> bool:
     return len(row) >= 9 and row[0] == "1" and row[5].isdigit() and not row[6].isdigit()
 
 
-_OPTIONS = (N_SENTS, WORDS, WORD_FRAMES, SKIP_AUXILIARIES)
+_OPTIONS = (N_SENTS, WORDS, WORD_FRAMES, SKIP_AUXILIARIES, ENCODING)
 
 PROPBANK = Form(
     name="propbank",

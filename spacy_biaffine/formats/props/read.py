@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...decode.pieces import join_pieces
-from ..common.lines import FormatError, Line, Skipped, blocks, numbered_lines
+from ..common.lines import UTF8, FormatError, Line, Skipped, blocks, check_encoding, numbered_lines
 from ..conllu.check import check_tree
 from ..conllu.read import DEPREL, HEAD, UPOS, Sentence
 
@@ -78,6 +78,7 @@ def read_blocks(
     parse: Callable[[Block], PropSentence],
     report: PropsReport,
     *,
+    encoding: str = UTF8,
     skip_auxiliaries: bool,
     skip_bad: bool,
 ) -> Iterator[tuple[Sentence, list[Prop]]]:
@@ -86,10 +87,15 @@ def read_blocks(
     Raises FormatError, also where the file holds no sentence; with skip_bad it leaves out the
     sentences that can't be read.
     """
+
+    def sentence_of(block: Block) -> PropSentence:
+        check_encoding(block)
+        return parse(block)
+
     found = (
         parsed
-        for block in blocks(numbered_lines(path))
-        for parsed in report.attempt(partial(parse, block), skip_bad=skip_bad)
+        for block in blocks(numbered_lines(path, encoding))
+        for parsed in report.attempt(partial(sentence_of, block), skip_bad=skip_bad)
     )
     for sentence, props in found:
         if not sentence.words:  # comments alone

@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ...decode.bioes import spans_of_tags
-from ..common.lines import FormatError, numbered_lines
+from ..common.lines import UTF8, FormatError, check_encoding, numbered_lines
 from ..entities.bio_columns import checked_tag, count_stray
 from ..entities.to_docs import is_label
 from .to_docs import ENTITIES, RelationReport, annotate, doc_of
@@ -27,6 +27,7 @@ def read_conll04(
     *,
     ids: Collection[str] | None = None,
     spans_key: str = ENTITIES,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     report: RelationReport | None = None,
 ) -> Iterator[Doc]:
@@ -44,7 +45,7 @@ def read_conll04(
     report = RelationReport() if report is None else report
     missing = set(ids or ())
     for path in paths:
-        for identifier, block in _blocks(path):
+        for identifier, block in _blocks(path, encoding):
             if ids is None or identifier in ids:
                 missing.discard(identifier)
                 make = partial(_doc, identifier, block, vocab, spans_key, report)
@@ -61,7 +62,8 @@ def read_ids(path: Path, split: str) -> list[str]:
     Raises FormatError where there is no such line.
     """
     splits = {}
-    for _, line in numbered_lines(path):
+    for place, line in numbered_lines(path):
+        check_encoding([(place, line)])
         name, tab, ids = line.partition("\t")
         if tab and not line.startswith("#"):
             splits[name.strip()] = ids.split()
@@ -71,9 +73,9 @@ def read_ids(path: Path, split: str) -> list[str]:
     return splits[split]
 
 
-def _blocks(path: Path) -> Iterator[tuple[str, Block]]:
+def _blocks(path: Path, encoding: str) -> Iterator[tuple[str, Block]]:
     identifier, block = "", Block()
-    for place, line in numbered_lines(path):
+    for place, line in numbered_lines(path, encoding):
         if line.startswith("#doc"):
             if block:
                 yield identifier, block
@@ -87,6 +89,7 @@ def _blocks(path: Path) -> Iterator[tuple[str, Block]]:
 def _doc(
     identifier: str, block: Block, vocab: Vocab, spans_key: str, report: RelationReport
 ) -> Doc:
+    check_encoding((place, "\t".join(cells)) for place, cells in block)
     for at, (place, cells) in enumerate(block):
         if len(cells) != N_COLUMNS or cells[0] != str(at):
             raise FormatError(

@@ -15,14 +15,11 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ...decode.bioes import spans_of_tags
-from ..common.lines import FormatError, blocks, numbered_lines
+from ..common.lines import UTF8, FormatError, Line, blocks, check_encoding, numbered_lines
 from ..entities.bio_columns import checked_tag, count_stray
 from .to_docs import ENTITIES, RelationReport, annotate, doc_of
 
 FORM, POS, LABEL, HEAD, DEPREL, FURTHER = 1, 3, 4, 6, 7, 8
-
-Rows = list[tuple[str, list[str]]]
-"""Place and cells of each line."""
 
 Edge = tuple[int, str]
 """The number of the head, from 1, and the label."""
@@ -44,6 +41,7 @@ def read_erfgc(
     vocab: Vocab,
     *,
     spans_key: str = ENTITIES,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     report: ErfgcReport | None = None,
 ) -> Iterator[Doc]:
@@ -58,13 +56,14 @@ def read_erfgc(
     skip_bad: leave out what can't be read. Raises FormatError, with file and line.
     """
     report = ErfgcReport() if report is None else report
-    for lines in blocks(numbered_lines(path)):
-        rows = [(place, line.split("\t")) for place, line in lines]
-        make = partial(_doc, rows, vocab, spans_key, report)
+    for lines in blocks(numbered_lines(path, encoding)):
+        make = partial(_doc, lines, vocab, spans_key, report)
         yield from report.attempt(make, skip_bad=skip_bad)
 
 
-def _doc(rows: Rows, vocab: Vocab, spans_key: str, report: ErfgcReport) -> Doc:
+def _doc(lines: list[Line], vocab: Vocab, spans_key: str, report: ErfgcReport) -> Doc:
+    check_encoding(lines)
+    rows = [(place, line.split("\t")) for place, line in lines]
     for number, (place, cells) in enumerate(rows, start=1):
         if len(cells) < FURTHER + 1 or cells[0] != str(number):
             detail = f"wanted nine columns or more, by tabs, the first of them {number}"

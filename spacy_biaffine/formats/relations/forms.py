@@ -13,7 +13,7 @@ from ..conllu.api import ReadReport, read_conllu
 from ..conllu.enhanced import count_unfilled, set_enhanced
 from ..conllu.forms import SAMPLE
 from ..form import Form, each_file, has_keys, head
-from ..options import BY_DOC, IDS, LAYERS, N_SENTS, RELATED_SENTENCES, SPANS_KEY, SPLIT
+from ..options import BY_DOC, ENCODING, IDS, LAYERS, N_SENTS, RELATED_SENTENCES, SPANS_KEY, SPLIT
 from .conll04 import read_conll04, read_ids
 from .erfgc import ErfgcReport, read_erfgc
 from .layers import add_layers
@@ -88,7 +88,7 @@ SPERT = Form(
     example="a.json a.spacy --form spert",
     fits=lambda path: has_keys(path, "tokens", "entities") and not has_keys(path, "text"),
     read=each_file(read_spert),
-    options=(SPANS_KEY,),
+    options=(SPANS_KEY, ENCODING),
     report=RelationReport,
     write=spert_text,
     write_options=(SPANS_KEY,),
@@ -117,7 +117,7 @@ SCIERC = Form(
     example="train.json train.spacy --form scierc --related-sentences",
     fits=lambda path: has_keys(path, "sentences", "ner"),
     read=each_file(read_scierc),
-    options=(SPANS_KEY, RELATED_SENTENCES),
+    options=(SPANS_KEY, RELATED_SENTENCES, ENCODING),
     report=RelationReport,
 )
 
@@ -134,7 +134,7 @@ CONLL04 = Form(
     example="train.txt dev.txt train.spacy --form conll04 --ids spert_split_ids.txt --split train",
     fits=lambda path: head(path).lstrip().startswith("#doc "),
     read=_read_conll04,
-    options=(SPANS_KEY, IDS, SPLIT),
+    options=(SPANS_KEY, IDS, SPLIT, ENCODING),
     report=RelationReport,
 )
 
@@ -149,7 +149,7 @@ ERFGC = Form(
     },
     example="train.conllu train.spacy --form erfgc",
     read=each_file(read_erfgc),
-    options=(SPANS_KEY,),
+    options=(SPANS_KEY, ENCODING),
     report=ErfgcReport,
 )
 
@@ -165,7 +165,7 @@ GRAPH = Form(
     example="graphs.json graphs.spacy --form graph",
     fits=lambda path: has_keys(path, "words", "head_indices"),
     read=each_file(read_token_graphs),
-    options=(SPANS_KEY,),
+    options=(SPANS_KEY, ENCODING),
     report=RelationReport,
 )
 
@@ -176,6 +176,6 @@ TREEBANK = Form(
     sample={"en_x-ud-dev.conllu": SAMPLE},
     example=("en_x-ud-dev.conllu dev.spacy --form conllu-layers --layers en_x-layers-dev.jsonl"),
     read=_read_treebank,
-    options=(SPANS_KEY, LAYERS, N_SENTS, BY_DOC),
+    options=(SPANS_KEY, LAYERS, N_SENTS, BY_DOC, ENCODING),
     report=RelationReport,
 )

@@ -10,7 +10,7 @@ from typing import Any
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from ..common.lines import FormatError
+from ..common.lines import UTF8, FormatError
 from ..common.records import Record, json_records
 from .to_docs import ENTITIES, RelationReport, annotate, doc_of, entity_of, relation_type
 
@@ -21,6 +21,7 @@ def read_scierc(
     *,
     related_sentences: bool = False,
     spans_key: str = ENTITIES,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     report: RelationReport | None = None,
 ) -> Iterator[Doc]:
@@ -36,7 +37,7 @@ def read_scierc(
     be read. Raises FormatError, with file and line.
     """
     report = RelationReport() if report is None else report
-    for place, load in json_records(path):
+    for place, load in json_records(path, encoding):
         cut = partial(_parts, place, load, related_sentences=related_sentences)
         for parts in report.attempt(cut, skip_bad=skip_bad):
             for part in parts:

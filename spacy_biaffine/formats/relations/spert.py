@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 from ...doc.graphs import RELATIONS, has_graph
 from ...doc.scores import entities_of
 from ..common.atomic import whole_text
-from ..common.lines import FormatError
+from ..common.lines import UTF8, FormatError
 from ..common.records import Record, json_records
 from .to_docs import (
     ENTITIES,
@@ -30,6 +30,7 @@ def read_spert(
     vocab: Vocab,
     *,
     spans_key: str = ENTITIES,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     report: RelationReport | None = None,
 ) -> Iterator[Doc]:
@@ -60,7 +61,7 @@ def read_spert(
             identifier=record.get("orig_id"),
         )
 
-    for place, load in json_records(path):
+    for place, load in json_records(path, encoding):
         yield from report.attempt(partial(make, place, load), skip_bad=skip_bad)
 
 

@@ -10,7 +10,7 @@ from spacy.vocab import Vocab
 
 from ...decode.bioes import bioes_of_biluo, spans_of_tags
 from ...doc.graphs import Arc, set_arcs
-from ..common.lines import FormatError
+from ..common.lines import UTF8, FormatError
 from ..common.records import Record, json_records
 from .to_docs import ENTITIES, RelationReport, annotate, doc_of
 
@@ -22,6 +22,7 @@ def read_token_graphs(
     vocab: Vocab,
     *,
     spans_key: str = ENTITIES,
+    encoding: str = UTF8,
     skip_bad: bool = False,
     report: RelationReport | None = None,
 ) -> Iterator[Doc]:
@@ -60,7 +61,7 @@ def read_token_graphs(
         report.repeated += len(arcs) - len(once)
         return doc
 
-    for place, load in json_records(path):
+    for place, load in json_records(path, encoding):
         yield from report.attempt(partial(make, place, load), skip_bad=skip_bad)
 
 

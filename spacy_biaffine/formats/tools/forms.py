@@ -4,7 +4,7 @@ import json
 import re
 
 from ..form import Form, head, keys_of
-from ..options import SNAP, SPANS_KEY, TEXT_KEY
+from ..options import ENCODING, SNAP, SPANS_KEY, TEXT_KEY
 from ..relations.to_docs import ENTITIES
 from .doccano import doccano, doccano_text
 from .label_studio import label_studio, label_studio_text
@@ -59,7 +59,7 @@ PRODIGY = Form(
     example="db.jsonl train.spacy -l en",
     fits=lambda path: _is_prodigy(head(path)),
     read=reader(prodigy),
-    options=(SPANS_KEY, SNAP),
+    options=(SPANS_KEY, SNAP, ENCODING),
     report=ToolReport,
     write=prodigy_text,
     write_options=(SPANS_KEY,),
@@ -87,7 +87,7 @@ DOCCANO = Form(
     example="all.jsonl train.spacy -l en",
     fits=lambda path: _is_doccano(head(path)),
     read=reader(doccano),
-    options=(SPANS_KEY, SNAP),
+    options=(SPANS_KEY, SNAP, ENCODING),
     report=ToolReport,
     write=doccano_text,
     write_options=(SPANS_KEY,),
@@ -135,7 +135,7 @@ LABEL_STUDIO = Form(
     example="project.json train.spacy -l en",
     fits=lambda path: _is_label_studio(head(path)),
     read=reader(label_studio, "text_key"),
-    options=(SPANS_KEY, SNAP, TEXT_KEY),
+    options=(SPANS_KEY, SNAP, TEXT_KEY, ENCODING),
     report=ToolReport,
     write=label_studio_text,
     write_options=(SPANS_KEY,),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import spacy
 from spacy.tokens import Doc, Span
 
-from ..common.lines import FormatError
+from ..common.lines import UTF8, FormatError
 from ..common.records import Record, json_records
 from ..entities.json_offsets import KEYS
 from ..entities.to_docs import Offsets, is_label, span_at
@@ -44,16 +44,13 @@ class AnnotatedText:
 
 @dataclass
 class ToolReport(RelationReport):
-    """Counts filled while reading. passed_over: texts by what the annotator said of them.
-    not_kept: what Docs have no place for."""
+    """Counts filled while reading. passed_over: texts by what the annotator said of them."""
 
     passed_over: Counter[str] = field(default_factory=Counter)
-    not_kept: Counter[str] = field(default_factory=Counter)
 
     def rows(self) -> list[tuple[str, int]]:
         passed = [(f"texts passed over: {name}", n) for name, n in self.passed_over.most_common()]
-        lost = [(f"not kept: {name}", n) for name, n in self.not_kept.most_common() if n]
-        return [*super().rows(), *passed, *lost]
+        return [*super().rows(), *passed]
 
 
 Parse = Callable[[str, Record, ToolReport], AnnotatedText | None]
@@ -71,6 +68,7 @@ def reader(parse_for: Callable[..., Parse], *names: str) -> Read:
         skip_bad: bool = False,
         spans_key: str = ENTITIES,
         snap: bool = False,
+        encoding: str = UTF8,
         **options: Any,
     ) -> Iterator[Doc]:
         parse = parse_for(**{name: options[name] for name in names if name in options})
@@ -87,7 +85,7 @@ def reader(parse_for: Callable[..., Parse], *names: str) -> Read:
             return doc_of_text(found, nlp, place, spans_key=spans_key, snap=snap, report=report)
 
         for path in paths:
-            for place, load in json_records(path):
+            for place, load in json_records(path, encoding):
                 for doc in report.attempt(partial(make, place, load), skip_bad=skip_bad):
                     if doc is not None:
                         yield doc

@@ -4,6 +4,7 @@ import pytest
 from conllu_samples import SHORT, block, docs, row
 from spacy.vocab import Vocab
 
+from spacy_biaffine.formats.common.lines import FormatError
 from spacy_biaffine.formats.conllu.api import ConlluError, ReadReport, read_conllu
 
 BAD = {
@@ -81,8 +82,13 @@ def test_file_line_and_sent_id(tmp_path):
 def test_not_utf8(tmp_path):
     path = tmp_path / "latin.conllu"
     path.write_bytes(SHORT.encode() + row(1, "\xe9t\xe9", 0, "root").encode("latin-1"))
-    with pytest.raises(ConlluError, match=r"latin\.conllu:4: not UTF-8"):
-        list(read_conllu(path, Vocab(), skip_bad=True))
+    with pytest.raises(FormatError, match=r"latin\.conllu:4: not UTF-8 \(byte 0xE9 at column 3\)"):
+        list(read_conllu(path, Vocab()))
+    report = ReadReport()
+    assert len(list(read_conllu(path, Vocab(), skip_bad=True, report=report))) == 1
+    assert report.skipped == {"encoding": 1}
+    *_, last = read_conllu(path, Vocab(), encoding="latin-1")
+    assert last.text == "été"
 
 
 def test_nothing_left_after_skipping():

@@ -128,7 +128,7 @@ def test_bad_entities(nlp, write, kind):
         ("{", "no JSON"),
         ("[1]", "must be an object"),
         ('{"text": 3}', "must be an object"),
-        (b'{"text": "\xff"}', "no UTF-8"),
+        (b'{"text": "\xff"}', "not UTF-8"),
         (lines({"text": "a", "label": {}}), 'has "label" and no "entities"'),
     ],
 )

@@ -327,7 +327,7 @@ def test_columns_behind_the_predicates():
 def test_no_utf8(vocab, write):
     path = write("")
     path.write_bytes("He\t-\nspricht fließend\t-\n".encode("latin-1"))
-    with pytest.raises(FormatError, match=r":2: this is no UTF-8"):
+    with pytest.raises(FormatError, match=r":2: not UTF-8"):
         read(path, vocab, PASTED)
 
 
