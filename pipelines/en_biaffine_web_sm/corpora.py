@@ -1,12 +1,15 @@
 """Make a pipeline's corpora: trees, tags and lemmas of a treebank, for English also frames of
-EWT-PropBank, entities of the Broad Twitter Corpus and of WNUT 2017.
+EWT-PropBank, entities of the Broad Twitter Corpus, of WNUT 2017 and of Universal NER.
 
-python corpora.py UD_English-EWT CORPUS --propbank EWT-PROPBANK --btc BTC --wnut WNUT17
+python corpora.py UD_English-EWT CORPUS --propbank EWT-PROPBANK --btc BTC --wnut WNUT17 \
+    --uner UNER_English-EWT
 python corpora.py UD_French-Sequoia CORPUS
 
 Writes CORPUS/train/{web,btc,wnut}.spacy and CORPUS/{dev,test}.spacy, "web" for the treebank. Docs
 of train are runs of up to SENTENCES sentences of one document, those of dev and test whole
 documents. A sentence that EWT-PropBank lacks has no known frames, so it stands in a Doc of its own.
+Universal NER has entities of the treebank's sentences: they are added to those parts of the
+treebank whose file is there (en_ewt-ud-PART.iob2).
 """
 
 import argparse
@@ -17,7 +20,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from spacy.tokens import Doc
+from entities import NO_TOKEN, Tagged, entities_on, read_entities
+from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from spacy_biaffine.doc.graphs import Frame, Role, set_frames
@@ -39,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("treebank", type=Path, help="folder")
     parser.add_argument("corpus", type=Path, help="folder")
-    for name in ("propbank", "btc", "wnut"):
+    for name in ("propbank", "btc", "wnut", "uner"):
         parser.add_argument(f"--{name}", type=Path, help="folder; left out without")
     args = parser.parse_args()
     vocab = Vocab()
@@ -50,7 +54,9 @@ def main() -> None:
         sentences, known = read_sentences(files[part]), {}
         if args.propbank:
             known = frames_by_sentence(args.propbank / f"en_ewt-propbank-{part}.tsv", vocab)
-        docs = web_docs(sentences, known, vocab, SENTENCES if part == "train" else 0)
+        tagged = args.uner / f"en_ewt-ud-{part}.iob2" if args.uner else None
+        entities = read_entities(tagged) if tagged and tagged.exists() else {}
+        docs = web_docs(sentences, known, entities, vocab, SENTENCES if part == "train" else 0)
         write(docs, args.corpus / ("train/web.spacy" if part == "train" else f"{part}.spacy"))
     if args.btc:
         write(tweets(args.btc / "btc.train.conll", vocab, {}), args.corpus / "train/btc.spacy")
@@ -89,15 +95,37 @@ def frames_by_sentence(path: Path, vocab: Vocab) -> dict[str, Known]:
 
 
 def web_docs(
-    sentences: Iterable[Sentence], known: dict[str, Known], vocab: Vocab, limit: int
+    sentences: Iterable[Sentence],
+    known: dict[str, Known],
+    entities: Tagged,
+    vocab: Vocab,
+    limit: int,
 ) -> Iterator[Doc]:
-    """Docs of neighbouring sentences, at most limit (0: all), with their frames where known."""
+    """Docs of neighbouring sentences, at most limit (0: all), with frames and entities where
+    known."""
     maker = DocMaker(vocab)
     for group in grouped(sentences, known, limit):
         doc = maker.make(group)
         if group[0].sent_id in known:
             set_frames(doc, list(moved(doc, group, known)))
+        if entities:
+            set_entities(doc, group, entities)
         yield doc
+
+
+def set_entities(doc: Doc, group: list[Sentence], known: Tagged) -> None:
+    """Give a Doc the entities of its sentences, but for those that cut a word. Words of sentences
+    that Universal NER lacks stay unknown."""
+    start, found, unknown = 0, [], []
+    for sentence in group:
+        end = start + len(sentence.words)
+        if sentence.sent_id in known:
+            found += [each for each in entities_on(sentence, known, start) if NO_TOKEN not in each]
+        else:
+            unknown.append(doc[start:end])
+        start = end
+    spans = [Span(doc, *ends, label) for *ends, label in found]
+    doc.set_ents(spans, missing=unknown, default="outside")
 
 
 def grouped(

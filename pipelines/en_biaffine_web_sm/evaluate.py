@@ -21,14 +21,13 @@ import spacy
 import srsly
 import torch
 from corpora import frames_by_sentence
+from entities import ENTITIES, read_entities
 from figures import LAYERS, Counts, compare, figure_of, roles
 from gold import (
-    ENTITIES,
     Document,
     entities_in,
     give_frames,
     read_documents,
-    read_entities,
     test_file,
 )
 from plain_text import score_plain_text

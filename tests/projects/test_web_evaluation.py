@@ -9,7 +9,9 @@ import pytest
 import spacy
 import srsly
 from spacy.training import Example
+from spacy.vocab import Vocab
 
+from spacy_biaffine.formats.common.docbin import read_docbin
 from spacy_biaffine.formats.corpora.corpus import give
 from spacy_biaffine.scoring.roles import score_roles
 from spacy_biaffine.scoring.trees import score_parser
@@ -19,6 +21,7 @@ sys.path.insert(0, str(ROOT / "pipelines" / "en_biaffine_web_sm"))
 
 import configure  # noqa: E402
 import corpora  # noqa: E402
+import entities  # noqa: E402
 import evaluate  # noqa: E402
 import gold  # noqa: E402
 import table  # noqa: E402
@@ -145,7 +148,7 @@ def test_figures_are_those_of_the_scorers(data, monkeypatch):
 
 def test_entities_are_placed_by_their_characters(data):
     (first, second) = gold.read_documents(data / "en_ewt-ud-test.conllu", spacy.blank("en").vocab)
-    known = gold.read_entities(data / "en_ewt-ud-test.iob2")
+    known = entities.read_entities(data / "en_ewt-ud-test.iob2")
     assert gold.entities_in(first, known) == [(0, 2, "ORG"), (3, 5, "LOC"), (6, -1, "PER")]
     assert gold.entities_in(second, known) == []
     known["b-0001"] = [("Today", "O")]
@@ -207,6 +210,22 @@ def test_corpora_and_config_with_frames(data, monkeypatch, tmp_path):
     files = [reader["path"] for reader in config["corpora"]["train"]["corpora"].values()]
     assert set(files) == {"${paths.corpus}/train/web.spacy"}
     assert config["paths"]["encoder"] == "package:some/model"
+
+
+def test_a_part_has_the_entities_of_its_file(data, monkeypatch, tmp_path):
+    tagged = ENTITIES.replace("b-0001", "elsewhere")
+    (data / "en_ewt-ud-dev.iob2").write_text(tagged, "utf-8")
+    run(corpora, monkeypatch, data, tmp_path, "--uner", data)
+    (train, dev, test) = (
+        list(read_docbin(tmp_path / name, Vocab()))
+        for name in ("train/web.spacy", "dev.spacy", "test.spacy")
+    )
+    assert not any(doc.has_annotation("ENT_IOB") for doc in train)
+    found = [[(ent.text, ent.label_) for ent in doc.ents] for doc in test]
+    assert found == [[("Cold rain", "ORG"), ("all night", "LOC")], []]  # PER cuts a word
+    assert test[1].has_annotation("ENT_IOB", require_complete=True)
+    assert [(ent.text, ent.label_) for ent in dev[0].ents] == found[0]
+    assert not dev[1].has_annotation("ENT_IOB")
 
 
 def test_corpora_and_config_of_a_treebank(data, monkeypatch, tmp_path, capsys):
