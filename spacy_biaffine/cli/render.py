@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..pictures.layers import DRAWN
+from ..pictures.layers import DRAWN, OLD_NAMES, pictures_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = Path("-")
 
 
-Layer = Enum("Layer", {name: name for name in DRAWN}, type=str)  # type: ignore[misc]
+Layer = Enum("Layer", {name: name for name in (*DRAWN, *OLD_NAMES)}, type=str)  # type: ignore[misc]
 
 
 class Picture(str, Enum):
@@ -62,15 +62,15 @@ def render(
         if target.suffix == ".png" or form is Picture.png:
             _check_png()
         docs = list(_docs(source, model, first + 1))
+        names = [layer.value for layer in layers] if layers else list(DRAWN)
         pictures = {
-            f"{number:04}-{layer.value}-{n}": picture
+            f"{number:04}-{name}-{n}": picture
             for number, doc in enumerate(docs[:first], 1)
-            for layer in layers or Layer
-            for n, picture in enumerate(DRAWN[layer.value](doc), 1)
+            for name in names
+            for n, picture in enumerate(pictures_of(doc, name), 1)
         }
         if not pictures:
-            wanted = ", ".join(layer.value for layer in layers or Layer)
-            raise ValueError(f"{source} has nothing to draw: no {wanted}")
+            raise ValueError(f"{source} has nothing to draw: no {', '.join(names)}")
         n_files = _write(pictures, target, form)
     except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)

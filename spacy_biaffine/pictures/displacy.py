@@ -15,7 +15,7 @@ from spacy.displacy.templates import TPL_FIGURE, TPL_PAGE
 from spacy.tokens import Doc, Span, Token
 
 from ..decode.pieces import labels_of_pieces
-from ..doc.graphs import Frame, Relation
+from ..doc.graphs import FRAMES, WORD_FRAMES, Frame, Relation, frames_of
 from ..doc.scores import entities_of
 
 BETWEEN = " / "
@@ -98,7 +98,7 @@ def dep_graph_svg(doc: Doc) -> list[str]:
     return pictures
 
 
-def frames_svg(doc: Doc) -> list[str]:
+def frames_svg(doc: Doc, key: str = FRAMES) -> list[str]:
     """A picture, <svg>, for each frame, doc._.frames: arcs from the predicate to its roles.
 
     Each role is one word of the picture, unless it shares tokens with another or the predicate. The
@@ -106,7 +106,7 @@ def frames_svg(doc: Doc) -> list[str]:
     outside the predicate's sentence are left out.
     """
     pictures = []
-    frames = doc._.frames
+    frames = frames_of(doc, key)
     for sentence in _sentences(doc):
         for frame in frames:
             if _contains(sentence, frame.predicate[0]):
@@ -114,6 +114,11 @@ def frames_svg(doc: Doc) -> list[str]:
                 edges = [edge for edge in _edges(frame) if _contains(sentence, edge[1])]
                 pictures.append(_svg(sentence, tags, edges))
     return pictures
+
+
+def word_frames_svg(doc: Doc) -> list[str]:
+    """As `frames_svg`, of frames whose arguments are words, doc._.word_frames."""
+    return frames_svg(doc, WORD_FRAMES)
 
 
 def entities_html(doc: Doc, spans_key: str | None = None) -> str:

@@ -6,7 +6,7 @@ from spacy.displacy.templates import TPL_FIGURE
 from spacy.tokens import Doc
 from spacy.util import is_in_jupyter
 
-from .layers import DRAWN
+from .layers import DRAWN, OLD_NAMES, pictures_of
 
 
 def layers_html(doc: Doc, layers: Iterable[str] | None = None) -> str:
@@ -15,10 +15,10 @@ def layers_html(doc: Doc, layers: Iterable[str] | None = None) -> str:
     Raises ValueError for other names.
     """
     names = list(DRAWN if layers is None else layers)
-    unknown = [name for name in names if name not in DRAWN]
+    unknown = [name for name in names if name not in DRAWN and name not in OLD_NAMES]
     if unknown:
         raise ValueError(f"no layers to draw: {', '.join(unknown)}; there are {', '.join(DRAWN)}")
-    pictures = [picture for name in names for picture in DRAWN[name](doc)]
+    pictures = [picture for name in names for picture in pictures_of(doc, name)]
     return "".join(TPL_FIGURE.format(content=picture) for picture in pictures)
 
 

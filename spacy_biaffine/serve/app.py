@@ -11,7 +11,6 @@ from starlette.routing import Route
 
 from .endpoints import Endpoints
 from .guard import Guard
-from .page import analysis
 from .worker import Busy, Worker
 
 MAX_LENGTH = 2_000
@@ -26,7 +25,7 @@ def make_app(
     load: gives the pipeline; called once. max_length: characters of a text. names: under which
     hosts the page may be asked for, beside localhost and addresses in numbers; see `Guard`.
     """
-    ends = Endpoints(Worker(load, analysis), max_length)
+    ends = Endpoints(Worker(load), max_length)
     return Starlette(
         routes=[
             Route("/", ends.show, methods=["GET"], include_in_schema=False),

@@ -1,6 +1,8 @@
 """What the page answers. Below the line of three dashes a docstring is YAML, of OpenAPI."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from spacy.tokens import Doc
 from starlette.exceptions import HTTPException
@@ -11,10 +13,10 @@ from ..formats.conllu.api import to_conllu
 from ..formats.layers.write import layers_text
 from ..pictures.layers import DRAWN
 from ..pictures.stacked import stacked
-from .asked import JSON, form_text, json_text, query_text, wants_json
+from .asked import JSON, Asked, asked_by_address, asked_by_form, asked_by_json, wants_json
 from .examples import examples_of
 from .openapi import description
-from .page import analysis, links, message, model_card, page
+from .page import links, message, model_card, page, shown
 from .worker import Worker
 
 HEADERS = {
@@ -35,7 +37,7 @@ HEADERS = {
 class Endpoints:
     """Answers of the page with one pipeline. max_length: characters of a text."""
 
-    def __init__(self, worker: Worker[str], max_length: int) -> None:
+    def __init__(self, worker: Worker, max_length: int) -> None:
         meta = worker.nlp.meta
         self.title = (
             f"{meta['lang']}_{meta['name']} {meta['version']}: {', '.join(worker.nlp.pipe_names)}"
@@ -51,16 +53,16 @@ class Endpoints:
             return await self.api(request)
         if "text" not in request.query_params:
             return self._page(200)
-        return await self._analysed(query_text(request, self._max_length))
+        return await self._analysed(asked_by_address(request, self._max_length))
 
     async def analyse(self, request: Request) -> Response:
-        """The page with the analysis of the text in the form."""
-        text = await form_text(request, self._max_length)
-        if not text.strip():
-            return self._page(400, text, message("The text has no words."))
+        """The page with the analysis of the text or the file in the form; for programs JSON."""
+        asked = await asked_by_form(request, self._max_length)
+        if asked.words is None and not asked.text.strip():
+            return self._problem(request, 400, "The text has no words.")
         if wants_json(request):
-            return await self._json(text)
-        return await self._analysed(text)
+            return await self._json(asked)
+        return await self._analysed(asked)
 
     async def api(self, request: Request) -> Response:
         """All layers of the text in the address.
@@ -78,7 +80,7 @@ class Endpoints:
           "500": {$ref: "#/components/responses/500"}
           "503": {$ref: "#/components/responses/503"}
         """
-        return await self._json(query_text(request, self._max_length))
+        return await self._json(asked_by_address(request, self._max_length))
 
     async def api_of_body(self, request: Request) -> Response:
         """All layers of the text in the body.
@@ -98,7 +100,7 @@ class Endpoints:
           "500": {$ref: "#/components/responses/500"}
           "503": {$ref: "#/components/responses/503"}
         """
-        return await self._json(await json_text(request, self._max_length))
+        return await self._json(await asked_by_json(request, self._max_length))
 
     async def conllu(self, request: Request) -> Response:
         """The analysis as a CoNLL-U file."""
@@ -110,13 +112,11 @@ class Endpoints:
 
     async def svg(self, request: Request) -> Response:
         """Pictures of the analysis, those of one layer or all, below each other."""
-        layer = request.query_params.get("layer")
-        if layer is not None and layer not in DRAWN:
-            raise HTTPException(400, f"There is no layer '{layer}', only {', '.join(DRAWN)}.")
+        layers = asked_by_address(request, self._max_length).layers
 
         def draw(doc: Doc) -> str:
-            names = DRAWN if layer is None else [layer]
-            return stacked([picture for name in names for picture in DRAWN[name](doc)])
+            names = layers or DRAWN
+            return stacked(p for name in names if name in DRAWN for p in DRAWN[name](doc))
 
         return await self._file(request, "svg", draw, "image/svg+xml")
 
@@ -144,28 +144,42 @@ class Endpoints:
         text = "The pipeline failed on this text. The log says why."
         return self._problem(request, 500, text)
 
-    def _page(self, status: int, text: str = "", below: str = "", **headers: str) -> Response:
+    def _page(self, status: int, below: str = "", **more: Any) -> Response:
         content = page(
-            self.title, self._max_length, text, below, examples=self._examples, card=self._card
+            self.title,
+            self._max_length,
+            below=below,
+            examples=self._examples,
+            card=self._card,
+            **more,
         )
-        return HTMLResponse(content, status_code=status, headers={**HEADERS, **headers})
+        return HTMLResponse(content, status_code=status, headers=HEADERS)
 
     def _problem(self, request: Request, status: int, text: str, **headers: str) -> Response:
         if wants_json(request):
             return JSONResponse({"error": text}, status, headers={**HEADERS, **headers})
-        return self._page(status, below=message(text), **headers)
+        response = self._page(status, message(text))
+        response.headers.update(headers)
+        return response
 
-    async def _analysed(self, text: str) -> Response:
-        return self._page(200, text, links(text) + await self._worker.run(text, analysis))
+    async def _analysed(self, asked: Asked) -> Response:
+        found = await self._worker.run(
+            asked.words or asked.text, partial(shown, layers=asked.layers)
+        )
+        # The words of a file can't be told by an address.
+        way = links(asked.text, asked.layers) if asked.words is None else ""
+        return self._page(
+            200, way + found.sections, text=found.text, layers=asked.layers, rules=found.rules
+        )
 
-    async def _json(self, text: str) -> Response:
-        found = await self._worker.run(text, layers_text)
+    async def _json(self, asked: Asked) -> Response:
+        found = await self._worker.run(asked.words or asked.text, layers_text)
         return Response(found, media_type=JSON, headers=HEADERS)
 
     async def _file(
         self, request: Request, suffix: str, read: Callable[[Doc], str], media_type: str
     ) -> Response:
-        found = await self._worker.run(query_text(request, self._max_length), read)
+        found = await self._worker.run(asked_by_address(request, self._max_length).text, read)
         if not found:
             raise HTTPException(404, "The analysis has nothing of this kind.")
         file = {"Content-Disposition": f'attachment; filename="analysis.{suffix}"'}

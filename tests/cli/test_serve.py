@@ -291,9 +291,9 @@ def test_one_thread():
         return [token.text for token in doc]
 
     async def run_all():
-        return await asyncio.gather(*(worker.run(f"text {n}") for n in range(20)))
+        return await asyncio.gather(*(worker.run(f"text {n}", read) for n in range(20)))
 
-    worker = Worker(load, read)
+    worker = Worker(load)
     results = asyncio.run(run_all())
     assert results == [["text", str(n)] for n in range(20)]
     assert len(threads) == 21

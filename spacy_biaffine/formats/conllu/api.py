@@ -68,9 +68,10 @@ def docs_from_conllu(
     merge_mwt: bool = False,
     skip_bad: bool = False,
     report: ReadReport | None = None,
+    name: str = "<text>",
 ) -> Iterator[Doc]:
-    """As `read_conllu`, from text."""
-    sentences = parse_sentences(text.split("\n"), "<text>", report, skip_bad=skip_bad)
+    """As `read_conllu`, from text. name: what errors call it."""
+    sentences = parse_sentences(text.split("\n"), name, report, skip_bad=skip_bad)
     return _docs(sentences, vocab, n_sents, by_doc, merge_mwt)
 
 
