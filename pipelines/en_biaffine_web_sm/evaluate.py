@@ -31,6 +31,7 @@ from gold import (
     test_file,
 )
 from plain_text import score_plain_text
+from spacy.language import Language
 from spacy.tokens import Doc
 from table import tables
 
@@ -46,7 +47,7 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     nlp = spacy.load(args.pipeline)
-    metrics: Metrics = {"pipeline": f"{nlp.lang}_{nlp.meta['name']} {nlp.meta['version']}"}
+    metrics: Metrics = {"pipeline": args.called or called(nlp)}
     for treebank in [args.treebank, *args.more]:
         file = test_file(treebank)
         documents = read_documents(file, nlp.vocab)
@@ -68,6 +69,10 @@ def main() -> None:
     print("\n".join(tables(metrics)))
 
 
+def called(nlp: Language) -> str:
+    return f"{nlp.lang}_{nlp.meta['name']} {nlp.meta['version']}"
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -78,6 +83,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--propbank", type=Path, help="folder of what propbank.py writes")
     parser.add_argument("--entities", type=Path, help="folder of Universal NER for the treebank")
     parser.add_argument("--out", type=Path, required=True, help="metrics.json")
+    parser.add_argument("--called", help="name and version in tables; by default those in its meta")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--figures", nargs="*", choices=LAYERS, default=list(LAYERS))
     parser.add_argument("--text", action=argparse.BooleanOptionalAction, default=True)

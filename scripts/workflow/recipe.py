@@ -93,7 +93,9 @@ def fit(args: argparse.Namespace) -> None:
 def score(args: argparse.Namespace) -> None:
     """Score on the test sets, from gold tokens and from plain text"""
     recipe = Recipe(args)
+    called = f"{recipe.lang}_{recipe.name} {args.version}"
     options: list[object] = ["--treebank", recipe.treebank, "--out", recipe.metrics]
+    options += ["--called", called]
     if recipe.propbank.exists():
         options += ["--propbank", recipe.propbank]
     if recipe.is_ewt:
