@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..locks import only_writer
+from ..formats.common.locks import only_writer
 from .description import describe
 from .local import Run
 from .output import Output

@@ -8,7 +8,7 @@ from typing import Any
 from filelock import FileLock
 
 from ..formats.common.atomic import sync_folder
-from ..locks import holder, take
+from ..formats.common.locks import holder, take
 
 Line = dict[str, Any]
 

@@ -12,7 +12,7 @@ from test_annotate import TEXTS, bad_in, bytes_in, lines, model, start, stopping
 from spacy_biaffine.annotate.local import run_here
 from spacy_biaffine.annotate.run import Summary, annotate
 from spacy_biaffine.annotate.worker import Job
-from spacy_biaffine.locks import only_writer
+from spacy_biaffine.formats.common.locks import only_writer
 
 
 @pytest.fixture
