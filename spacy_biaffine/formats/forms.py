@@ -9,7 +9,7 @@ from pathlib import Path
 from .conllu.forms import CONLLU
 from .entities.forms import CLUENER, COLUMNS, JSON, LABELS
 from .form import Form
-from .layers.forms import LAYERS_JSON
+from .layers.forms import LAYERS_JSON, SPACY_JSON
 from .props.forms import CONLL05, CONLL09, CONLL12, PROPBANK, UP
 from .relations.forms import CONLL04, ERFGC, GRAPH, SCIERC, SPERT, TREEBANK
 from .tools.forms import DOCCANO, LABEL_STUDIO, PRODIGY
@@ -18,6 +18,7 @@ FORMS = (
     CONLLU,
     JSON,
     LAYERS_JSON,
+    SPACY_JSON,
     CLUENER,
     COLUMNS,
     LABELS,

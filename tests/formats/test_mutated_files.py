@@ -146,6 +146,20 @@ ALL_LAYERS = [
         "meta": {"id": 3},
     }
 ]
+SPACY_JSON = [
+    {
+        "text": "Olga owns it ",
+        "ents": [{"start": 0, "end": 4, "label": "P"}],
+        "sents": [{"start": 0, "end": 13}],
+        "cats": {"x": 1.0},
+        "tokens": [
+            {"id": 0, "start": 0, "end": 4, "tag": "N", "pos": "PROPN", "dep": "nsubj", "head": 1},
+            {"id": 1, "start": 5, "end": 9, "tag": "V", "pos": "VERB", "dep": "ROOT", "head": 1},
+            {"id": 2, "start": 10, "end": 12, "tag": "P", "pos": "PRON", "dep": "obj", "head": 1},
+        ],
+        "spans": {"sc": [{"start": 0, "end": 9, "label": "P", "kb_id": "Q"}]},
+    }
+]
 
 
 @dataclass(frozen=True)
@@ -182,6 +196,7 @@ FORMS = {
     "conll09": Form("convert-roles", CONLL09, ("--form", "conll09")),
     "up": Form("convert-roles", UP, ("--form", "up")),
     "all layers": Form("convert", ALL_LAYERS, ("--form", "layers")),
+    "of spaCy": Form("convert", SPACY_JSON, ("--form", "spacy-json", "--lang", "en")),
 }
 
 VALUES: list[Any] = [

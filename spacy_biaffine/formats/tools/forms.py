@@ -4,6 +4,7 @@ import json
 import re
 
 from ..form import Form, head, keys_of
+from ..layers.spacy_json import is_spacy_json
 from ..options import ENCODING, SNAP, SPANS_KEY, TEXT_KEY
 from ..relations.to_docs import ENTITIES
 from .doccano import doccano, doccano_text
@@ -19,7 +20,9 @@ _TEXT = "Oslo in Norway"
 def _is_prodigy(text: str) -> bool:
     keys = keys_of(text)
     known = {"spans", "_task_hash", "_input_hash", "answer"}
-    return "text" in keys and not keys & {"format", "entities"} and bool(keys & known)
+    if not keys >= {"text"} or keys & {"format", "entities"} or is_spacy_json(text):
+        return False
+    return bool(keys & known)
 
 
 def _is_doccano(text: str) -> bool:
