@@ -6,7 +6,7 @@ How a form is added stands in `form.py`.
 from collections.abc import Iterable
 from pathlib import Path
 
-from .conllu.forms import CONLLU
+from .conllu.forms import CONLLU, CONLLU_PLUS
 from .entities.forms import CLUENER, COLUMNS, JSON, LABELS
 from .form import Form
 from .layers.forms import LAYERS_JSON, SPACY_JSON
@@ -16,6 +16,7 @@ from .tools.forms import DOCCANO, LABEL_STUDIO, PRODIGY
 
 FORMS = (
     CONLLU,
+    CONLLU_PLUS,
     JSON,
     LAYERS_JSON,
     SPACY_JSON,

@@ -45,7 +45,7 @@ def test_names_are_unique():
     assert [form_named(name).name for name in names] == [
         form.name for form in FORMS for _ in (form.name, *form.aliases)
     ]
-    with pytest.raises(ValueError, match="unknown form 'xml'; there are conllu, json"):
+    with pytest.raises(ValueError, match="unknown form 'xml'; there are conllu, conllu-plus, json"):
         form_named("xml")
 
 

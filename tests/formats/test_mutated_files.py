@@ -30,6 +30,7 @@ CONLLU = """\
 1	Ya	ya	ADV	_	_	0	root	_	_
 2	es	ser	AUX	_	_	1	cop	_	_
 """
+PLUS = "# global.columns = FORM ID UPOS HEAD X:Y\nVámonos\t1\tVERB\t0\t_\n!\t2\tPUNCT\t1\tx\n"
 CONLL04 = """\
 #doc 1
 0	John	B-Peop	['Live_In']	[2]
@@ -174,6 +175,7 @@ class Form:
 FORMS = {
     "conllu": Form("convert", CONLLU, ("--form", "conllu")),
     "conllu merged": Form("convert", CONLLU, ("--form", "conllu", "--merge-mwt", "--n-sents", "2")),
+    "conllu plus": Form("convert", PLUS, ("--form", "conllu-plus")),
     "enhanced": Form("convert-relations", CONLLU, ("--form", "conllu")),
     "layers": Form("convert-relations", LAYERS, ("--form", "conllu")),
     "spert": Form("convert-relations", SPERT, ("--form", "spert")),

@@ -56,7 +56,7 @@ def read_conllu(
     sentences = read_sentences(
         path, report, skip_bad=skip_bad, check_deps=check_deps, encoding=encoding
     )
-    return _docs(sentences, vocab, n_sents, by_doc, merge_mwt, by_deps=check_deps)
+    return docs_of(sentences, vocab, n_sents, by_doc, merge_mwt, by_deps=check_deps)
 
 
 def docs_from_conllu(
@@ -72,18 +72,19 @@ def docs_from_conllu(
 ) -> Iterator[Doc]:
     """As `read_conllu`, from text. name: what errors call it."""
     sentences = parse_sentences(text.split("\n"), name, report, skip_bad=skip_bad)
-    return _docs(sentences, vocab, n_sents, by_doc, merge_mwt)
+    return docs_of(sentences, vocab, n_sents, by_doc, merge_mwt)
 
 
-def _docs(
+def docs_of(
     sentences: Iterator[Sentence],
     vocab: Vocab,
-    n_sents: int,
-    by_doc: bool,
-    merge_mwt: bool,
+    n_sents: int = 1,
+    by_doc: bool = False,
+    merge_mwt: bool = False,
     *,
     by_deps: bool = False,
 ) -> Iterator[Doc]:
+    """Docs of sentences, with the options of `read_conllu`."""
     maker = DocMaker(vocab)
     if merge_mwt:
         sentences = map(merge_ranges, sentences)

@@ -5,7 +5,7 @@ may hold blanks, U+00A0 or U+2028. Every cell is kept as written.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -106,9 +106,11 @@ def parse_sentences(
     skip_bad: bool = False,
     check_deps: bool = False,
     check_bytes: bool = False,
+    columns: Sequence[str] = COLUMNS,
 ) -> Iterator[Sentence]:
     """As `read_sentences`, from lines that still have or have lost their line end.
 
+    columns: names of those that the lines have; of these, the ten of CoNLL-U are read.
     check_bytes: a sentence with a byte that is not UTF-8, which is U+DCNN here, is not valid.
     """
     report = ReadReport() if report is None else report
@@ -123,7 +125,7 @@ def parse_sentences(
                 loose += [text for _, text in block]
                 continue
             starts_doc |= any(_NEWDOC.match(text) for text in loose)
-            sentence = _parse_block(block, name, check_deps)
+            sentence = _parse_block(block, name, check_deps, columns)
         except FormatError as error:
             if not skip_bad:
                 raise
@@ -162,7 +164,9 @@ def _blocks(lines: Iterable[str]) -> Iterator[list[Line]]:
         yield block
 
 
-def _parse_block(block: list[Line], name: str, check_deps: bool) -> Sentence:
+def _parse_block(
+    block: list[Line], name: str, check_deps: bool, columns: Sequence[str]
+) -> Sentence:
     comments: list[str] = []
     words: list[list[str]] = []
     others: list[tuple[int, str]] = []
@@ -181,12 +185,15 @@ def _parse_block(block: list[Line], name: str, check_deps: bool) -> Sentence:
                 comments.append(line)
             continue
         cells = line.split("\t")
-        if len(cells) != 10:
-            detail = f"{len(cells)} columns, wanted 10, separated by single tabs: {line[:60]!r}"
-            raise fail(number, "column count", detail)
+        if len(cells) != len(columns):
+            wanted = f"wanted {len(columns)}, separated by single tabs"
+            raise fail(number, "column count", f"{len(cells)} columns, {wanted}: {line[:60]!r}")
         if "" in cells:
-            detail = f"column {COLUMNS[cells.index('')]} is empty; write _ for a missing value"
+            detail = f"column {columns[cells.index('')]} is empty; write _ for a missing value"
             raise fail(number, "empty column", detail)
+        if columns is not COLUMNS:
+            cells = [dict(zip(columns, cells, strict=True)).get(name, "_") for name in COLUMNS]
+            line = "\t".join(cells)
         n_words = len(words)
         if cells[ID] == str(n_words + 1):
             words.append(cells)
