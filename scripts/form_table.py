@@ -23,7 +23,7 @@ def table() -> list[str]:
                 form.title,
                 ", ".join(form.holds),
                 "yes" if form.fits else "",
-                "yes" if form.write else "",
+                "yes" if form.write else "folder" if form.files else "",
                 ", ".join(f"`{option.written[0]}`" for option in options),
             ]
         )

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from ..formats.form import Form
-from ..formats.forms import FORMS, WRITTEN, form_of, names_of
+from ..formats.forms import FORMS, OUTPUTS, form_of, names_of
 from ..formats.options import Option
 from ._options import MaxDocs, SkipBad
 
@@ -147,7 +147,7 @@ def _parameters(command: Command) -> list[inspect.Parameter]:
         fixed["form"] = (Annotated[_enum("Form", command.forms) | None, asked], None)
     if command.name == "convert":
         asked = typer.Option("--to", help="What OUT is; by default as its name says")
-        names = ["spacy", *(form.name for form in WRITTEN)]
+        names = ["spacy", *(form.name for form in OUTPUTS)]
         fixed["to"] = (Annotated[_enum("To", names) | None, asked], None)
     fixed |= {option.name: (_annotated(option, command), None) for option in dict.fromkeys(options)}
     fixed["lang"] = (

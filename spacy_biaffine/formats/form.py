@@ -40,6 +40,10 @@ Write = Callable[..., str]
 """(doc, number, OPTIONS) -> the text of a Doc; number counts the Docs of a file, from 1."""
 
 
+Files = Callable[..., Mapping[str, str]]
+"""(doc, OPTIONS) -> the texts of the files of a Doc, by the endings of their names."""
+
+
 @dataclass(frozen=True, eq=False)
 class Form:
     """What the package knows about one form of files.
@@ -49,6 +53,7 @@ class Form:
     example: how to convert such a file, behind `convert`.
     fits: whether a path leaves no doubt that it is of this form; None where none can.
     suffix: ends the names of files that are written in it; None where any name does.
+    files: writes a form that has files of its own for each Doc, into a folder.
     group: which span group its writer takes entities from where there is one and `spans_key` names
         no other; None for doc.ents.
     opening, between, closing: frame the texts of Docs. folders: whether a folder is one input.
@@ -68,6 +73,7 @@ class Form:
     fits: Callable[[Path], bool] | None = None
     folders: bool = False
     write: Write | None = None
+    files: Files | None = None
     write_options: tuple[Option, ...] = ()
     suffix: str | None = None
     group: str | None = None

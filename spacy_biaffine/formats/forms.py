@@ -12,7 +12,7 @@ from .form import Form
 from .layers.forms import LAYERS_JSON, SPACY_JSON
 from .props.forms import CONLL05, CONLL09, CONLL12, PROPBANK, UP
 from .relations.forms import CONLL04, ERFGC, GRAPH, SCIERC, SPERT, TREEBANK
-from .tools.forms import DOCCANO, LABEL_STUDIO, PRODIGY
+from .tools.forms import DOCCANO, LABEL_STUDIO, PRODIGY, WEBANNO
 
 FORMS = (
     CONLLU,
@@ -37,11 +37,15 @@ FORMS = (
     PRODIGY,
     DOCCANO,
     LABEL_STUDIO,
+    WEBANNO,
 )
 """All forms but .spacy, in the order in which help and docs show them."""
 
 WRITTEN = tuple(form for form in FORMS if form.write)
-"""Those that can be written."""
+"""Those that can be written to a file."""
+
+OUTPUTS = tuple(form for form in FORMS if form.write or form.files)
+"""Those that can be written, to a file or to a folder."""
 
 
 def form_named(name: str) -> Form:

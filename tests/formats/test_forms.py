@@ -76,6 +76,19 @@ def test_what_is_written_is_read_again(form, sample, tmp_path):
     assert [doc.to_json() for doc in again] == [doc.to_json() for doc in docs]
 
 
+@pytest.mark.parametrize("form", [form for form in FORMS if form.files], ids=named)
+def test_folders_that_are_written_are_read_again(form, sample, tmp_path):
+    docs = read(form, sample(form))
+    write_docbin(docs, tmp_path / "a.spacy")
+    (job,) = plan([tmp_path / "a.spacy"], tmp_path / "again", to=form.name)
+    convert(job, {})
+    again = read(form, tmp_path / "again")
+    assert [doc.to_json() for doc in again] == [doc.to_json() for doc in docs]
+    with pytest.raises(FileExistsError, match="again is there already; name a new folder"):
+        convert(job, {})
+    assert form_of(tmp_path / "again") is form
+
+
 @pytest.mark.parametrize("form", FORMS, ids=named)
 def test_options_are_arguments_of_the_reader(form, sample):
     """A name that the reader does not know would be a TypeError; a value may be refused."""

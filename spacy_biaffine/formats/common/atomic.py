@@ -1,6 +1,7 @@
 """Files that are there as a whole or not at all."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,27 @@ def whole_bytes(path: Path) -> Iterator[BinaryIO]:
     with _renamed(path) as temporary, temporary.open("wb") as file:
         yield file
         _sync(file)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, under a temporary name, which gets its own at the end.
+
+    After an error nothing is there. Raises FileExistsError where the name is that of a file, or of
+    a folder that is not empty.
+    """
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise FileExistsError(f"{path} is there already; name a new folder")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        sync_files(temporary)
+        if path.exists():
+            path.rmdir()
+        replace_on_disk(temporary, path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def replace_on_disk(source: Path, target: Path) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..common.docbin import holds_shards
 from ..form import Form
-from ..forms import CONLLU, FORMS, WRITTEN, form_named, form_of, form_to_write, names_of
+from ..forms import CONLLU, FORMS, OUTPUTS, form_named, form_of, form_to_write, names_of
 from .treebank import find_splits
 
 
@@ -25,7 +25,8 @@ def plan(
     """What goes where.
 
     form: of the files that are no .spacy; None for that which they leave no doubt of.
-    to: name of the form to write, or "spacy"; None for what the names say.
+    to: name of the form to write, or "spacy"; None for what the names say. A form with files for
+    each Doc goes to the folder TARGET.
     Files, or a folder of shards, go to TARGET, or to TARGET/NAME where TARGET is a folder or has no
     suffix. A treebank folder goes to TARGET/train, TARGET/dev, TARGET/test; a folder of .spacy
     files, one by one, to TARGET: a folder may have a dot in its name.
@@ -62,8 +63,8 @@ def _forms(
     if is_spacy:
         raise ValueError(f"{sources[0]} is .spacy already; see --to")
     writes = (form if to is None else None) or named or (None if target.suffix else CONLLU)
-    if writes is None or writes.write is None:
-        raise ValueError(f"{target}: say what to write by --to, one of {names_of(WRITTEN, 'or')}")
+    if writes not in OUTPUTS:
+        raise ValueError(f"{target}: say what to write by --to, one of {names_of(OUTPUTS, 'or')}")
     return None, writes
 
 
@@ -97,6 +98,8 @@ def _is_taken_apart(sources: Sequence[Path], reads: Form | None) -> bool:
 
 
 def _place(sources: Sequence[Path], target: Path, writes: Form | None) -> Path:
+    if writes is not None and writes.files:
+        return target
     end = _ending(writes)
     if target.suffix and target.suffix == Path(f"x{end}").suffix:
         return target
@@ -108,7 +111,9 @@ def _place(sources: Sequence[Path], target: Path, writes: Form | None) -> Path:
 
 
 def _ending(writes: Form | None) -> str:
-    return ".spacy" if writes is None else writes.suffix or ".txt"
+    if writes is None:
+        return ".spacy"
+    return "" if writes.files else writes.suffix or ".txt"
 
 
 def _is_output(target: Path) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from spacy.tokens import Doc
 
-from ..common.atomic import whole_text
+from ..common.atomic import whole_folder, whole_text
 from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
 from ..common.language import language_of, vocab_for
 from ..common.lines import Skipped
@@ -86,6 +86,8 @@ def convert(
     counted = progress(result.counted(docs, job.writes, writing.get(SPANS_KEY.name)))
     if job.writes is None:
         result.files = write_docbin(counted, job.target, max_docs=max_docs)
+    elif job.writes.files:
+        result.files = write_folder(counted, job.target, job.writes, writing)
     else:
         write_text(counted, job.target, job.writes, writing)
         result.files = [job.target]
@@ -108,6 +110,26 @@ def write_text(
         file.write(form.closing)
         if not size:
             raise ValueError(f"no sentences to write to {path}")
+
+
+def write_folder(
+    docs: Iterable[Doc], folder: Path, form: Form, options: Mapping[str, Any]
+) -> list[Path]:
+    """Write the files of each Doc, named by its number; returns them.
+
+    Raises ValueError as `write_text`, and FileExistsError where the folder is not empty.
+    """
+    assert form.files is not None
+    names = []
+    with whole_folder(folder) as temporary:
+        for number, doc in enumerate(docs, 1):
+            for ending, text in form.files(doc, **options).items():
+                name = f"{number:05}{ending}"
+                (temporary / name).write_text(text, encoding="utf-8", newline="\n")
+                names.append(name)
+        if not names:
+            raise ValueError(f"no Docs to write to {folder}")
+    return [folder / name for name in names]
 
 
 def _docs(

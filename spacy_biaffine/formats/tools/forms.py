@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 from ..form import Form, head, keys_of
 from ..layers.spacy_json import is_spacy_json
@@ -11,6 +12,9 @@ from .doccano import doccano, doccano_text
 from .label_studio import label_studio, label_studio_text
 from .prodigy import prodigy, prodigy_text
 from .texts import ToolReport, reader
+from .webanno import webanno
+from .webanno_lines import FORMAT
+from .webanno_write import webanno_files
 
 _LABEL_LIST = re.compile(r'"labels?"\s*:\s*\[')
 
@@ -147,4 +151,30 @@ LABEL_STUDIO = Form(
     opening="[\n",
     between=",\n",
     closing="\n]\n",
+)
+
+
+def _is_webanno(path: Path) -> bool:
+    files = sorted(path.glob("*.tsv")) if path.is_dir() else [path]
+    return bool(files) and head(files[0]).startswith(FORMAT)
+
+
+WEBANNO = Form(
+    name="webanno",
+    title="WebAnno TSV 3 of INCEpTION and WebAnno: a document a file, or a folder of them",
+    holds=("sentences", "entities", "spans", "relations"),
+    sample={
+        "a.tsv": f"{FORMAT}.3\n#T_SP=custom.Span|label\n"
+        f"#T_RL=custom.Relation|label|BT_custom.Span\n\n\n#Text={_TEXT}\n1-1\t0-4\tOslo\tLoc\t_\t_\t\n1-2\t5-7\tin\t_\t_\t_\t\n"
+        "1-3\t8-14\tNorway\tLoc\tIn\t1-1\t\n"
+    },
+    example="curated train.spacy -l en",
+    fits=_is_webanno,
+    folders=True,
+    read=webanno,
+    options=(SPANS_KEY, SNAP, ENCODING),
+    report=ToolReport,
+    files=webanno_files,
+    write_options=(SPANS_KEY,),
+    group=ENTITIES,
 )

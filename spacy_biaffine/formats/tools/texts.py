@@ -158,6 +158,15 @@ def place_in_text(start: Any, end: Any, label: str, place: str, surface: Any = N
     return Offsets(start, end, label, surface if isinstance(surface, str) else None)
 
 
+def files_in(paths: Iterable[Path], ending: str) -> Iterator[Path]:
+    """The paths; of a folder, its files with an ending. Raises FormatError where it has none."""
+    for path in paths:
+        files = sorted(path.glob(f"*{ending}")) if path.is_dir() else [path]
+        if not files:
+            raise FormatError(str(path), "folder", f"no file in this folder ends in {ending}")
+        yield from files
+
+
 def keep_rest(record: Record, known: Iterable[str], meta: Record) -> Record:
     """meta with the keys of a record that are not among the known ones."""
     return meta | {key: value for key, value in record.items() if key not in set(known)}
