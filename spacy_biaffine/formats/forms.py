@@ -12,7 +12,7 @@ from .form import Form
 from .layers.forms import LAYERS_JSON, SPACY_JSON
 from .props.forms import CONLL05, CONLL09, CONLL12, PROPBANK, UP
 from .relations.forms import CONLL04, ERFGC, GRAPH, SCIERC, SPERT, TREEBANK
-from .tools.forms import DOCCANO, LABEL_STUDIO, PRODIGY, WEBANNO
+from .tools.forms import BRAT, DOCCANO, LABEL_STUDIO, PRODIGY, WEBANNO
 
 FORMS = (
     CONLLU,
@@ -37,6 +37,7 @@ FORMS = (
     PRODIGY,
     DOCCANO,
     LABEL_STUDIO,
+    BRAT,
     WEBANNO,
 )
 """All forms but .spacy, in the order in which help and docs show them."""

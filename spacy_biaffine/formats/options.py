@@ -65,3 +65,9 @@ PROPS_COLUMN = Option(
 )
 
 TEXT_KEY = Option("text_key", str, "Which value of a task's data is the text; text by default")
+
+SPLIT_PIECES = Option(
+    "split_pieces",
+    bool,
+    "An entity for each piece of one whose pieces are apart; by default from the first to the last",
+)

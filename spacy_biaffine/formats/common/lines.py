@@ -84,14 +84,20 @@ def opened(path: Path, encoding: str = UTF8) -> Iterator[TextIO]:
 
 
 def text_lines(path: Path, encoding: str = UTF8) -> Iterator[str]:
-    """Each line without its end, read one by one; see `opened`. Raises FormatError, with file and
-    line, where an encoding that is not UTF-8 does not fit."""
+    """Each line without its end, read one by one; see `raw_lines`."""
+    for line in raw_lines(path, encoding):
+        yield line.removesuffix("\n").removesuffix("\r")
+
+
+def raw_lines(path: Path, encoding: str = UTF8) -> Iterator[str]:
+    """Each line as it is; see `opened`. Raises FormatError, with file and line, where an encoding
+    that is not UTF-8 does not fit."""
     number = 0
     with opened(path, encoding) as file:
         try:
             for line in file:
                 number += 1
-                yield line.removesuffix("\n").removesuffix("\r")
+                yield line
         except UnicodeDecodeError as error:
             number += 1 + error.object[: error.start].count(b"\n")
             detail = f"not {encoding} ({error.reason}). Give another --encoding"

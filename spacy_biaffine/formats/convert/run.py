@@ -58,6 +58,8 @@ class Conversion:
         rows.insert(1, ("docs", self.docs))
         rows += [("files", len(self.files))] if len(self.files) > 1 else []
         rows += [(f"left out: {reason}", n) for reason, n in self.report.skipped.most_common()]
+        doubtful = self.report.doubtful.most_common()
+        rows += [(f"{what} (first: {self.report.first[what]})", n) for what, n in doubtful]
         rows += [(f"not in this form: {layer}", n) for layer, n in self.lost.items() if n]
         not_kept = self.report.not_kept + self.keys
         return rows + [(f"not kept: {what}", n) for what, n in not_kept.most_common()]

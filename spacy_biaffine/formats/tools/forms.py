@@ -6,8 +6,10 @@ from pathlib import Path
 
 from ..form import Form, head, keys_of
 from ..layers.spacy_json import is_spacy_json
-from ..options import ENCODING, SNAP, SPANS_KEY, TEXT_KEY
+from ..options import ENCODING, SNAP, SPANS_KEY, SPLIT_PIECES, TEXT_KEY
 from ..relations.to_docs import ENTITIES
+from .brat import ANNOTATION, TEXT, brat
+from .brat_write import brat_files
 from .doccano import doccano, doccano_text
 from .label_studio import label_studio, label_studio_text
 from .prodigy import prodigy, prodigy_text
@@ -175,6 +177,32 @@ WEBANNO = Form(
     options=(SPANS_KEY, SNAP, ENCODING),
     report=ToolReport,
     files=webanno_files,
+    write_options=(SPANS_KEY,),
+    group=ENTITIES,
+)
+
+
+def _is_brat(path: Path) -> bool:
+    if path.is_dir():
+        return any(path.rglob(f"*{ANNOTATION}"))
+    return path.suffix == ANNOTATION and path.with_suffix(TEXT).exists()
+
+
+BRAT = Form(
+    name="brat",
+    title="brat's standoff annotation: a folder of .txt and .ann, or one .ann; events are frames",
+    holds=("entities", "spans", "relations", "frames"),
+    sample={
+        "a.ann": "T1\tLoc 0 4\tOslo\nT2\tLoc 8 14\tNorway\nR1\tIn Arg1:T1 Arg2:T2\n",
+        "a.txt": _TEXT,
+    },
+    example="annotated train.spacy -l en",
+    fits=_is_brat,
+    folders=True,
+    read=brat,
+    options=(SPANS_KEY, SNAP, SPLIT_PIECES, ENCODING),
+    report=ToolReport,
+    files=brat_files,
     write_options=(SPANS_KEY,),
     group=ENTITIES,
 )
