@@ -46,5 +46,7 @@ def train(
         run(loaded, output, use_gpu=gpu_id, every=minutes * 60, say=say_now)
     except ValueError as error:
         msg.fail(str(error), exits=1)
+    except OSError as error:
+        msg.fail(f"{error}. The same command goes on from the last checkpoint.", exits=1)
     except KeyboardInterrupt:
         msg.warn("Stopped. The same command goes on from the last checkpoint.", exits=130)

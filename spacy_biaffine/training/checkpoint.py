@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -50,7 +51,9 @@ def save_checkpoint(
     }
     with replaced(output / FOLDER) as new:
         nlp.to_disk(new / "model")
-        torch.save(state, new / "state.pt")
+        buffer = BytesIO()  # what torch raises while it writes to a full disk is no OSError
+        torch.save(state, buffer)
+        (new / "state.pt").write_bytes(buffer.getbuffer())
 
 
 @contextmanager
