@@ -81,6 +81,8 @@ def check_command(words: list[str], *, whole: bool = True) -> None:
         check_spacy(arguments, whole=whole)
     elif program == "pip":
         _check_pip(arguments)
+    elif words[:2] == ["python", "-m"] and words[2].startswith("benchmarks."):
+        _check_own_script(f"{words[2].replace('.', '/')}/__main__.py", *words[3:])
     elif words[:2] == ["python", "-m"]:
         if words[2] not in PYTHON_MODULES:
             raise BadCommandError(f"what is python -m {words[2]}?")
