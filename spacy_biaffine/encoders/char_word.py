@@ -19,7 +19,8 @@ from thinc.types import Floats2d
 from thinc.util import get_array_module
 from torch import Tensor
 
-from ..models.torch_layer import LazyShim, build_module, set_module_dropout
+from ..models.lazy_shim import LazyShim
+from ..models.torch_layer import build_module, set_module_dropout
 from ..nn.char_word import UNKNOWN, CharWordEncoder, Spellings, WordBatch
 
 NAME = "char_word_bilstm"

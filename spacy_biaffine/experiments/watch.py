@@ -9,7 +9,7 @@ from spacy.language import Language
 from thinc.api import Model
 from torch import Tensor, nn
 
-from ..models.torch_layer import LazyShim
+from ..models.lazy_shim import LazyShim
 from ..nn.parser import ArcScores, BiaffineParser
 from ..types import SentenceBatch
 

@@ -17,7 +17,7 @@ from ..decode.finite import NotFiniteError
 from ..encoders.char_word import show_words
 from ..encoders.trees import show_trees
 from ..gold.left_out import LabelNumbers, LeftOut
-from ..models.torch_layer import LazyShim
+from ..models.lazy_shim import LazyShim
 from .tally import Tally, unknown_labels
 
 Scorer = Callable[..., dict[str, Any]]

@@ -165,7 +165,7 @@ class GlobalPointerNer(StructuredPipe):
             none = np.zeros(0, dtype=np.int64)
             return [LabelledSpans(none, none, none, none.astype("f")) for _ in docs]
         self.model.get_ref("pointer").attrs["predict_options"]["threshold"] = self.threshold
-        return self.model.predict(self._input(docs))
+        return self.run_model(docs, self._input(docs))
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[LabelledSpans]) -> None:
         """Write the span group, and of the spans that overlap the best ones to doc.ents."""

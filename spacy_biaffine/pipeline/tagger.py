@@ -149,7 +149,7 @@ class LabelAttentionTagger(StructuredPipe):
         """The labels of every Doc."""
         self.require_weights()
         docs = list(docs)
-        scores = self.model.predict(docs) if any(len(doc) for doc in docs) else []
+        scores = self.run_model(docs, docs) if any(len(doc) for doc in docs) else []
         return tags_of(scores, docs, n_labels=len(self.labels), probs=self.store_scores)
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Tags]) -> None:

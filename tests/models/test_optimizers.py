@@ -28,8 +28,8 @@ from thinc.api import (
 from thinc.shims import PyTorchShim
 
 from spacy_biaffine.models import optimizers
+from spacy_biaffine.models.lazy_shim import LazyShim
 from spacy_biaffine.models.optimizers import SGD, Adam, warmup_cosine
-from spacy_biaffine.models.torch_layer import LazyShim
 
 PARSER = next(factory for factory in FACTORIES if factory.name == "norm_biaffine_parser")
 

@@ -39,6 +39,7 @@ from spacy.training import Example
 from thinc.api import Adam, fix_random_seed, set_dropout_rate
 
 from spacy_biaffine.decode.finite import NotFiniteError
+from spacy_biaffine.models.lazy_shim import LazyShim
 
 TEXTS = [
     "Cold rain fell.",
@@ -442,6 +443,44 @@ def test_scores_that_are_not_finite_name_component_and_doc(name, monkeypatch):
 
     monkeypatch.setattr(pipe.model, "_func", broken)
     with pytest.raises(ValueError, match=rf"\[{name}\] Scores contain NaN.*'Nobody slept'"):
+        pipe.predict([nlp.make_doc("Rain fell"), nlp.make_doc("Nobody slept")])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_predict_nothing(factory, value):
+    """No annotation at all, rather than none of what is there."""
+    nlp = factory.make()
+    texts = ["Rain fell", "Nobody slept"]
+    list(nlp.pipe(texts))  # the weights are looked at after each change
+    nlp.update(examples_of(gold_docs(nlp.vocab)), sgd=Adam(0.0))
+    pipe = component(nlp, factory)
+    modules = [
+        shim.module
+        for node in pipe.model.walk()
+        for shim in node.shims
+        if isinstance(shim, LazyShim)
+    ]
+    with torch.no_grad():
+        list(modules[-1].parameters())[-1].fill_(value)
+    with pytest.raises(ValueError, match=rf"\[{factory.name}\] .* contain NaN or infinity"):
+        list(nlp.pipe(texts))
+
+
+def test_vectors_that_are_not_finite_name_component_and_doc(factory):
+    nlp = factory.make()
+    pipe = component(nlp, factory)
+    encoder = pipe.model.get_ref("tok2vec")
+    predict = encoder._func
+
+    def broken(model, docs, is_train):
+        vectors, backprop = predict(model, docs, is_train)
+        return [
+            each * (float("nan") if "Nobody" in doc.text else 1.0)
+            for each, doc in zip(vectors, docs, strict=True)
+        ], backprop
+
+    encoder._func = broken
+    with pytest.raises(ValueError, match=rf"\[{factory.name}\] Word vectors.*'Nobody slept'"):
         pipe.predict([nlp.make_doc("Rain fell"), nlp.make_doc("Nobody slept")])
 
 
