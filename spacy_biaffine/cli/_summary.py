@@ -19,10 +19,19 @@ def left_out(reasons: Counter[str]) -> list[tuple[str, int]]:
 
 
 def show_summary(
-    source: str, files: Sequence[Path], rows: Iterable[tuple[str, int]], bad: Sequence[object]
+    source: str,
+    files: Sequence[Path],
+    rows: Iterable[tuple[str, int]],
+    bad: Sequence[object],
+    *,
+    is_whole: bool = True,
 ) -> None:
-    """Where it went, a table of counts, and what was left out, at most MAX_LISTED lines of it."""
-    msg.good(f"{source} -> {files[0] if len(files) == 1 else files[0].parent}")
+    """Where it went, a table of counts, and what was left out, at most MAX_LISTED lines of it.
+
+    is_whole: whether nothing else of the source is missing or doubtful.
+    """
+    show = msg.good if is_whole and not bad else msg.warn
+    show(f"{source} -> {files[0] if len(files) == 1 else files[0].parent}")
     msg.table([(name, f"{n:,}") for name, n in rows], aligns=("l", "r"))
     for error in bad[:MAX_LISTED]:
         msg.warn(f"left out {error}")

@@ -16,13 +16,15 @@ from ._options import MaxDocs, SkipBad
 
 class Command(NamedTuple):
     """A command that converts. what: the layer that it is about. forms: by the names that --form
-    takes. intro, back: of its help, what it is for and how to convert back."""
+    takes. intro, back: of its help, what it is for and how to convert back. layers: names of those
+    of which one must be in what it reads."""
 
     name: str
     what: str
     forms: Mapping[str, Form]
     intro: str
     back: str
+    layers: tuple[str, ...] = ()
 
 
 _BY_NAME = {form.name: form for form in FORMS}
@@ -42,6 +44,7 @@ COMMANDS = (
         {name: _BY_NAME[name] for name in ("json", "cluener", "columns")},
         "Convert files with entities to .spacy files for training, and back to JSON lines.",
         "dev.spacy dev.jsonl --spans-key sc",
+        ("entities", "spans"),
     ),
     Command(
         "convert-labels",
@@ -59,6 +62,7 @@ COMMANDS = (
         },
         "Convert files with relations and other graphs to .spacy files, and back to SpERT's JSON.",
         "dev.spacy dev.json",
+        ("relations", "dep_graph"),
     ),
     Command(
         "convert-roles",
@@ -66,6 +70,7 @@ COMMANDS = (
         {name: _BY_NAME[name] for name in ("propbank", "conll05", "conll09", "up")},
         "Convert files with semantic roles to .spacy files with doc._.frames, and back.",
         "dev.spacy dev.txt --form conll05",
+        ("frames", "word_frames"),
     ),
 )
 
@@ -106,10 +111,17 @@ def _run(
         chosen = _chosen(command, sources, target, form)
         for job in plan(sources, target, chosen, to=None if to is None else to.value):
             result = convert(
-                job, options, lang=lang, skip_bad=skip_bad, max_docs=max_docs, progress=docs_bar
+                job,
+                options,
+                lang=lang,
+                skip_bad=skip_bad,
+                max_docs=max_docs,
+                wanted=command.layers,
+                progress=docs_bar,
             )
             names = " ".join(map(str, job.sources))
-            show_summary(names, result.files, result.rows(), result.report.errors)
+            bad, is_whole = result.report.errors, result.is_whole
+            show_summary(names, result.files, result.rows(), bad, is_whole=is_whole)
     except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
 

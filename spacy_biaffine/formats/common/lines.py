@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO, TypeVar
 
 T = TypeVar("T")
+S = TypeVar("S", bound="Skipped")
 
 UTF8 = "utf8"
 
@@ -46,12 +47,24 @@ class Skipped:
     doubtful: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
 
+    def shared(self, kind: type[S]) -> S:
+        """A report that counts into this one what was left out or is doubted."""
+        return kind(self.skipped, self.errors, self.not_kept, self.doubtful, self.first)
+
     def rows(self) -> list[tuple[str, int]]:
         """What was counted, with its name; further counts only where there are some."""
         return []
 
-    def doubt(self, what: str, place: str) -> None:
-        self.doubtful[what] += 1
+    def reasons(self) -> str:
+        """For an error: what was left out, by kind, and the first of it; empty for nothing."""
+        if not self.skipped:
+            return ""
+        counted = ", ".join(f"{n} {reason}" for reason, n in self.skipped.most_common())
+        return f" (left out as not valid: {counted}; the first: {self.errors[0]})"
+
+    def doubt(self, what: str, place: str, count: int = 1) -> None:
+        """Count what is kept and may be a mistake. place: of the first."""
+        self.doubtful[what] += count
         self.first.setdefault(what, place)
 
     def attempt(self, make: Callable[[], T], *, skip_bad: bool) -> Iterator[T]:
@@ -127,16 +140,22 @@ def not_utf8(character: str, column: int) -> str:
     )
 
 
-def count_columns(rows: Iterable[Sequence[str]], read: Collection[int], report: Skipped) -> None:
-    """Count the cells of columns that are not read; "" and "_" are none. read: counted from 0, or
-    from the end if negative."""
-    for row in rows:
-        chosen = {column % len(row) for column in read}
-        report.not_kept.update(
-            f"column {number + 1}"
-            for number, cell in enumerate(row)
-            if number not in chosen and cell not in ("", "_")
-        )
+def unread_cells(
+    rows: Iterable[Sequence[str]], read: Collection[int], names: Sequence[str] = ()
+) -> Counter[str]:
+    """How many cells there are in each column that is not read, of the rows of a sentence.
+
+    Those that say nothing are none: "", "_", "-", and the number of the word, from 0 or 1.
+    read: counted from 0, or from the end if negative. names: of the columns, where they have any.
+    """
+    found: Counter[str] = Counter()
+    for number, row in enumerate(rows):
+        chosen = {column + len(row) if column < 0 else column for column in read}
+        nothing = ("", "_", "-", str(number), str(number + 1))
+        for at, cell in enumerate(row):
+            if at not in chosen and cell not in nothing:
+                found[f"column {names[at] if at < len(names) else at + 1}"] += 1
+    return found
 
 
 def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:

@@ -2,13 +2,22 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from .json_text import json_value, value_at
-from .lines import BYTE, UTF8, FormatError, check_encoding, not_utf8, numbered_lines, opened
+from .lines import (
+    BYTE,
+    UTF8,
+    FormatError,
+    Skipped,
+    check_encoding,
+    not_utf8,
+    numbered_lines,
+    opened,
+)
 
 Record = dict[str, Any]
 
@@ -35,6 +44,12 @@ def json_records(path: Path, encoding: str = UTF8) -> Iterator[tuple[str, Callab
     for place, line in numbered_lines(path, encoding):
         if line.strip():
             yield place, partial(_loaded, place, line)
+
+
+def count_rest(record: Record, known: Iterable[str], what: str, report: Skipped) -> None:
+    """Count the keys of a record that are not among the known ones. what: in front of their
+    names, such as "of an entity:"; empty for the record of a text."""
+    report.not_kept.update(f"{what} {key}".strip() for key in record.keys() - set(known))
 
 
 def _is_array(path: Path, encoding: str) -> bool:

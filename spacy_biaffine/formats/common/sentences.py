@@ -1,5 +1,6 @@
 """Sentences as Docs of their own, with all that the components keep in span groups."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +12,10 @@ from ...doc.scores import STARTS, aligned
 from ...doc.stored_graphs import graph_key
 
 
-def sentence_docs(doc: Doc) -> Iterator[Doc]:
+def sentence_docs(doc: Doc, lost: Counter[str]) -> Iterator[Doc]:
     """A Doc for each sentence: attributes of tokens, entities, and the spans and edges within it.
+
+    lost: counts the spans and edges that are in no sentence, by kind.
 
     What a group's attrs hold for each of its spans, or without spans for each token, is cut too.
     Raises ValueError for a Doc without sentence starts.
@@ -24,13 +27,20 @@ def sentence_docs(doc: Doc) -> Iterator[Doc]:
     for name in others:
         if STARTS in groups[name].attrs:
             groups[name] = aligned(doc, name)
+    found: Counter[str] = Counter()
     for sent in doc.sents:
         part = sent.as_doc()
         for key, graph in graphs.items():
             _cut_graph(graph, key, sent, part)
         for name in others:
             part.spans[name] = _cut_group(groups[name], sent, part)
+            found[name] += len(part.spans[name])
+        found.update({key: len(graph_of(part, key).edges) for key in graphs})
         yield part
+    for key, graph in graphs.items():
+        lost[f"edges of {key} across sentences"] += len(graph.edges) - found[key]
+    for name in others:
+        lost[f"spans of {name!r} across sentences"] += len(groups[name]) - found[name]
 
 
 def _cut_graph(graph: SpanGraph, key: str, sent: Span, part: Doc) -> None:

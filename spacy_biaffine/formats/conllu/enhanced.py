@@ -1,5 +1,6 @@
 """Enhanced dependencies: column DEPS, as CoNLL-U readers keep it on a Doc -> doc._.dep_graph."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from spacy.tokens import Doc
@@ -15,7 +16,7 @@ Heads = dict[str, list[tuple[str, str]]]
 """Heads and labels of each word ("5") and empty node ("5.1") of a sentence."""
 
 
-def set_enhanced(doc: Doc) -> None:
+def set_enhanced(doc: Doc) -> Counter[str]:
     """Write the enhanced graph to doc._.dep_graph, if it is known; empty nodes are collapsed.
 
     It is unknown where all words of a sentence have DEPS ``_``: a Doc with such a sentence gets no
@@ -23,19 +24,23 @@ def set_enhanced(doc: Doc) -> None:
 
     A path from a word over empty nodes to another word becomes an arc between these two, whose
     label is all labels on the way joined by ">", as for the evaluation of the IWPT 2020 and 2021
-    shared tasks. Equal arcs are written once.
+    shared tasks. Equal arcs are written once. Returns how much of DEPS leads to no arc, by kind.
     Raises ValueError naming the sentence, where a cell of DEPS is malformed, or too much of a maze.
     """
-    arcs: dict[Arc, None] = {}
+    lost: Counter[str] = Counter()
+    arcs: list[Arc] = []
     sentences = [(each, _heads(each)) for each in kept_sentences(doc)]
     if not sentences or not all(heads for _, heads in sentences):
-        return
+        return lost
     for sentence, heads in sentences:
         for at in range(sentence.end - sentence.start):
-            for head, label in _collapsed(sentence, heads, str(at + 1)):
+            for head, label in _collapsed(sentence, heads, str(at + 1), lost):
                 above = None if head == "0" else doc[sentence.start + int(head) - 1]
-                arcs[Arc(above, doc[sentence.start + at], label)] = None
-    set_arcs(doc, arcs)
+                arcs.append(Arc(above, doc[sentence.start + at], label))
+    once = list(dict.fromkeys(arcs))
+    set_arcs(doc, once)
+    lost["arcs of DEPS that are there already"] += len(arcs) - len(once)
+    return lost
 
 
 def count_unfilled(doc: Doc) -> tuple[int, int]:
@@ -57,8 +62,12 @@ def _heads(sentence: KeptSentence) -> Heads:
     return {node: deps_of(sentence, f"node {node}", cell) for node, cell in cells.items()}
 
 
-def _collapsed(sentence: KeptSentence, heads: Heads, node: str) -> Iterator[tuple[str, str]]:
-    """Words above a node, and the labels on the way down; empty nodes in a circle lead nowhere."""
+def _collapsed(
+    sentence: KeptSentence, heads: Heads, node: str, lost: Counter[str]
+) -> Iterator[tuple[str, str]]:
+    """Words above a node, and the labels on the way down.
+
+    Empty nodes in a circle lead nowhere, and so do those without heads; these are counted."""
     ways: list[tuple[str, str, tuple[str, ...]]]
     ways = [(head, label, (head,)) for head, label in reversed(heads.get(node, ()))]
     for _ in range(MOST_STEPS):
@@ -68,8 +77,12 @@ def _collapsed(sentence: KeptSentence, heads: Heads, node: str) -> Iterator[tupl
         if "." not in head:
             yield head, path
             continue
-        for above, label in reversed(heads.get(head, ())):
-            if above not in passed:
+        further = heads.get(head, ())
+        lost["arcs of DEPS at empty nodes without a head"] += not further
+        for above, label in reversed(further):
+            if above in passed:
+                lost["arcs of DEPS between empty nodes in a circle"] += 1
+            else:
                 ways.append((above, f"{label}>{path}", (*passed, above)))
     raise ValueError(
         f"DEPS of node {node} leads over so many empty nodes that there are thousands of ways to "

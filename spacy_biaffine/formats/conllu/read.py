@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..common.lines import UTF8, FormatError, Skipped, check_encoding, text_lines
 from .check import check_tree, split_deps
+from .doubts import DocMarks, doubt_roots
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -117,7 +118,9 @@ def parse_sentences(
     waiting: Sentence | None = None  # held back one step: it takes the comments at the file's end
     loose: list[str] = []  # comments of a block without words: they go to the next sentence
     starts_doc = False
+    marks = DocMarks(report)
     for block in _blocks(lines):
+        marks.look(block, name)
         try:
             if check_bytes:
                 check_encoding((f"{name}:{number}", text) for number, text in block)
@@ -142,8 +145,12 @@ def parse_sentences(
             yield waiting
         waiting = sentence
         _count(sentence, report)
+        doubt_roots(sentence.words, sentence.place, report)
+    marks.end()
     if waiting is None:
-        raise ConlluError(name, "", "no sentences", _nothing_found(name, report))
+        raise ConlluError(
+            name, "", "no sentences", f"no sentences found in {name}{report.reasons()}"
+        )
     waiting.tail = loose
     yield waiting
 
@@ -251,10 +258,3 @@ def _count(sentence: Sentence, report: ReadReport) -> None:
         identifier = line.split("\t", 1)[0]
         report.ranges += "-" in identifier and line[0] != "#"
         report.empty_nodes += "." in identifier and line[0] != "#"
-
-
-def _nothing_found(name: str, report: ReadReport) -> str:
-    skipped = ", ".join(f"{n} {reason}" for reason, n in report.skipped.items())
-    return f"no sentences found in {name}" + (
-        f" (skipped as not valid: {skipped})" if skipped else ""
-    )

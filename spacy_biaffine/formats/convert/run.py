@@ -1,13 +1,14 @@
 """The work of ``spacy biaffine convert``: files of one form to files of another, counted."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from spacy.tokens import Doc
 
+from ...doc.layers import LAYERS
 from ..common.atomic import whole_folder, whole_text
 from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
 from ..common.language import language_of, vocab_for
@@ -17,6 +18,7 @@ from ..form import Form
 from ..options import SPANS_KEY
 from .kept import kept_and_lost
 from .plan import Job
+from .size import doubt_size
 
 Progress = Callable[[Iterable[Doc]], Iterable[Doc]]
 """Wraps the Docs as they come, such as tqdm."""
@@ -28,6 +30,7 @@ class Conversion:
 
     written: how much of each layer, where it was written to a text form. lost: how much of each
     layer that form has no place for. keys: further keys of records that are not in the output.
+    layers: how many Docs are annotated with each layer, by its name.
     """
 
     report: Skipped
@@ -36,6 +39,14 @@ class Conversion:
     written: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
     keys: Counter[str] = field(default_factory=Counter)
+    layers: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was read is in the output, without doubt."""
+        report = self.report
+        counts = (report.skipped, report.doubtful, report.not_kept, self.keys, self.lost)
+        return not any(map(Counter.total, counts))
 
     def counted(
         self, docs: Iterable[Doc], writes: Form | None, spans_key: str | None
@@ -43,6 +54,8 @@ class Conversion:
         """The Docs, each counted when it comes."""
         for doc in docs:
             self.docs += 1
+            self.layers.update(layer.name for layer in LAYERS if layer.is_on(doc))
+            doubt_size(doc, f"Doc {self.docs}", self.report)
             if writes is None or not writes.keeps_keys:
                 self.keys.update(list(doc.user_data.get(KEYS, ())))
             if writes is not None:
@@ -61,7 +74,7 @@ class Conversion:
         doubtful = self.report.doubtful.most_common()
         rows += [(f"{what} (first: {self.report.first[what]})", n) for what, n in doubtful]
         rows += [(f"not in this form: {layer}", n) for layer, n in self.lost.items() if n]
-        not_kept = self.report.not_kept + self.keys
+        not_kept = self.report.not_kept + self.keys  # without those of which there are none
         return rows + [(f"not kept: {what}", n) for what, n in not_kept.most_common()]
 
 
@@ -72,20 +85,23 @@ def convert(
     lang: str | None = None,
     skip_bad: bool = False,
     max_docs: int = MAX_DOCS,
+    wanted: Collection[str] = (),
     progress: Progress = iter,
 ) -> Conversion:
     """Convert the files of a job. options: of its forms, by name.
 
-    lang: None takes it from the file's name. max_docs: see `write_docbin`.
-    Raises ValueError for options that the forms don't have, FormatError for what can't be read
-    unless skip_bad, and OSError.
+    lang: None takes it from the file's name. max_docs: see `write_docbin`. wanted: names of layers,
+    one of which must be there.
+    Raises ValueError for options that the forms don't have, and where there is nothing to write,
+    FormatError for what can't be read unless skip_bad, and OSError.
     """
     reading, writing = _shared_out(job, options)
     report = Skipped() if job.reads is None else job.reads.report()
     result = Conversion(report)
     language = language_of(job.sources[0]) if lang is None else lang
     docs = _docs(job, language, report, skip_bad, reading)
-    counted = progress(result.counted(docs, job.writes, writing.get(SPANS_KEY.name)))
+    docs = result.counted(docs, job.writes, writing.get(SPANS_KEY.name))
+    counted = progress(_checked(docs, result, job, wanted))
     if job.writes is None:
         result.files = write_docbin(counted, job.target, max_docs=max_docs)
     elif job.writes.files:
@@ -144,6 +160,24 @@ def _docs(
     vocab = vocab_for(lang)
     for source in job.sources:
         yield from read_docbin(source, vocab)
+
+
+def _checked(
+    docs: Iterable[Doc], result: Conversion, job: Job, wanted: Collection[str]
+) -> Iterator[Doc]:
+    """The Docs. Raises ValueError behind them where there is none, or none with a wanted layer."""
+    yield from docs
+    names = " ".join(map(str, job.sources))
+    if not result.docs:
+        raise ValueError(f"no Docs to write: none found in {names}{result.report.reasons()}")
+    if job.reads is not None and wanted and not any(result.layers[layer] for layer in wanted):
+        titles = " or ".join(layer.title for layer in LAYERS if layer.name in wanted)
+        unread = result.report.not_kept + result.keys
+        listed = ", ".join(f"{what} ({n:,})" for what, n in unread.most_common(10))
+        raise ValueError(
+            f"none of the {result.docs:,} docs of {names}, read as {job.reads.name}, is annotated "
+            f"with {titles}" + (f"; not read: {listed}" if listed else "") + "; see --form"
+        )
 
 
 def _shared_out(job: Job, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

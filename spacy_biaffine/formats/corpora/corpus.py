@@ -6,7 +6,8 @@ For a pipeline's own tokenization use spaCy's ``spacy.Corpus.v1``.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,8 @@ class GivenCorpus:
     limit: at most so many examples, 0 for all.
     max_length: Docs of more tokens are cut into their gold sentences, and what is still longer is
         left out; 0 for no limit.
+
+    A warning counts what is left out, in the first pass over all of them.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class GivenCorpus:
         self.gold_sents = gold_sents
         self.limit = limit
         self.max_length = max_length
+        self._is_told = False
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Examples with gold tokens."""
@@ -88,16 +92,24 @@ class GivenCorpus:
         return examples_of(docs, self.given, self.limit)
 
     def _cut(self, docs: Iterable[Doc]) -> Iterator[Doc]:
+        left_out: Counter[str] = Counter()
         for doc in docs:
             fits = not self.max_length or len(doc) <= self.max_length
             if fits and not self.gold_sents:
                 yield doc
             elif doc.has_annotation("SENT_START"):
-                for sent in sentence_docs(doc):
+                for sent in sentence_docs(doc, left_out):
                     if not self.max_length or len(sent) <= self.max_length:
                         yield sent
+                    else:
+                        left_out[f"sentences of more than {self.max_length} tokens"] += 1
             elif fits:
                 yield doc
+            else:
+                left_out[f"Docs of more than {self.max_length} tokens, without sentences"] += 1
+        if not self._is_told:
+            warn_of(self.path, +left_out, "left out")
+            self._is_told = True
 
 
 def ParsedCorpus(  # noqa: N802 (spaCy names registered functions like classes)
@@ -136,9 +148,17 @@ def examples_of(docs: Iterable[Doc], given: Sequence[str], limit: int) -> Iterat
 
 
 def warn_of_skipped(file: Path, report: Skipped, what: str = "left out") -> None:
-    """One warning that counts what was left out, if anything was."""
-    if report.skipped:
-        warnings.warn(f"{file}: {what}: {dict(report.skipped)}", stacklevel=3)
+    """Warnings that count what was left out and what is doubtful, if anything is."""
+    warn_of(file, report.skipped, what)
+    doubtful = {f"{what} (first: {report.first[what]})": n for what, n in report.doubtful.items()}
+    warn_of(file, doubtful, "perhaps mistakes")
+
+
+def warn_of(file: Path, counts: Mapping[str, int], what: str) -> None:
+    """One warning with counts, if there are some."""
+    if counts:
+        counted = ", ".join(f"{n} {kind}" for kind, n in counts.items())
+        warnings.warn(f"{file}: {what}: {counted}", stacklevel=3)
 
 
 def _conllu_files(path: Path) -> list[Path]:

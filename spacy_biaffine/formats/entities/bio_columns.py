@@ -9,9 +9,20 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ...decode.bioes import bioes_of_biluo, span_type, spans_of_tags
-from ..common.lines import UTF8, FormatError, Line, blocks, check_encoding, numbered_lines
+from ..common.lines import (
+    UTF8,
+    FormatError,
+    Line,
+    blocks,
+    check_encoding,
+    numbered_lines,
+    unread_cells,
+)
 from .report import EntityReport
 from .to_docs import is_label, set_entities
+
+DOCSTART = "-DOCSTART-"
+"""Begins a document in CoNLL-2003; it is no word."""
 
 LevelSpans = list[tuple[int, int, str]]
 
@@ -57,7 +68,8 @@ def read_columns(
     """Docs of n_sents sentences, 0 for one Doc, from a file with a token a line.
 
     Columns are separated by tabs. Sentences end at lines that are empty or hold blanks alone; lines
-    that begin with # and have no tab are comments. A tag that continues no entity begins one.
+    that begin with # and have no tab are comments. These, lines of -DOCSTART-, and columns that are
+    not read are counted. A tag that continues no entity begins one.
     spans_key: the group for the entities; None for doc.ents, which can't hold nested ones.
     skip_bad: leave out sentences that can't be read. Raises FormatError, with file and line.
     """
@@ -65,7 +77,8 @@ def read_columns(
         raise ValueError(f"n_sents must be 0 or more, not {n_sents}")
     report = EntityReport() if report is None else report
     waiting: list[Doc] = []
-    for block in blocks(_without_comments(numbered_lines(path, encoding))):
+    lines = _without_marks(numbered_lines(path, encoding), report)
+    for block in blocks(lines):
         make = partial(_sentence, block, vocab, columns, spans_key, report)
         waiting += report.attempt(make, skip_bad=skip_bad)
         if n_sents and len(waiting) == n_sents:
@@ -75,8 +88,15 @@ def read_columns(
         yield _joined(waiting)
 
 
-def _without_comments(lines: Iterable[Line]) -> Iterator[Line]:
-    return (each for each in lines if not each[1].startswith("#") or "\t" in each[1])
+def _without_marks(lines: Iterable[Line], report: EntityReport) -> Iterator[Line]:
+    """Lines of tokens and blank ones; others are counted."""
+    for place, line in lines:
+        if line.startswith("#") and "\t" not in line:
+            report.not_kept["comments"] += 1
+        elif line.partition("\t")[0] == DOCSTART:
+            report.not_kept[f"lines {DOCSTART}"] += 1
+        else:
+            yield place, line
 
 
 def _sentence(
@@ -87,6 +107,7 @@ def _sentence(
     wanted = len(rows[0]) if columns.levels is None else columns.tag + columns.levels
     for (place, _), row in zip(block, rows, strict=True):
         _check_row(place, row, columns, wanted)
+    report.not_kept.update(unread_cells(rows, (columns.token, *range(columns.tag, wanted))))
     doc = Doc(vocab, words=[row[columns.token] for row in rows])
     levels = []
     for column in range(columns.tag, wanted):

@@ -12,6 +12,7 @@ from ...doc.scores import entities_of, has_entities
 from ..common.atomic import whole_text
 from ..common.json_text import json_value
 from ..common.lines import UTF8, FormatError, check_encoding, numbered_lines
+from ..common.records import count_rest
 from .report import EntityReport
 from .to_docs import Offsets, Tokenize, annotate, is_label
 
@@ -41,6 +42,7 @@ def read_entities_json(
     be read. Raises FormatError, with file and line.
     """
     report = EntityReport() if report is None else report
+    own_key = "label" if offsets is cluener_offsets else "entities"
 
     def make(place: str, line: str) -> Doc:
         record = _record(place, line)
@@ -52,11 +54,12 @@ def read_entities_json(
             doc = tokenize(record["text"])
         except ValueError as error:  # longer than spaCy takes
             raise FormatError(place, "text", str(error)) from error
-        further = {
-            key: each for key, each in record.items() if key not in ("text", "entities", "label")
-        }
+        further = {key: each for key, each in record.items() if key not in ("text", own_key)}
         if further:
             doc.user_data[KEYS] = further
+        for each in record.get(own_key) or ():
+            if isinstance(each, dict):
+                count_rest(each, ("start", "end", "label", "text"), "of an entity:", report)
         if found is None:
             report.texts += 1
             return doc

@@ -16,8 +16,8 @@ from ..common.lines import (
     Skipped,
     blocks,
     check_encoding,
-    count_columns,
     numbered_lines,
+    unread_cells,
 )
 
 MISSING = "_"
@@ -76,7 +76,7 @@ def _rows(
             if name not in POS_IDS:
                 known = ", ".join(filter(None, POS_IDS))
                 raise FormatError(place, "pos", f"{name!r:.40} is no part of speech; use {known}")
-    count_columns(lines, (token, label), report)
+    report.not_kept.update(unread_cells(lines, (token, label)))
     return rows
 
 

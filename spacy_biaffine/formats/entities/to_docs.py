@@ -79,8 +79,9 @@ def set_entities(
 
     In the order of the Doc, the longest first; labels of the same span in the order given.
     """
+    given = list(spans)
     distinct: dict[tuple[int, int, int], Span] = {}
-    for span in spans:
+    for span in given:
         distinct.setdefault((span.start, span.end, span.label), span)
     ordered = sorted(distinct.values(), key=lambda span: (span.start, -span.end))
     if spans_key is not None:
@@ -97,6 +98,7 @@ def set_entities(
         doc.set_ents(ordered, default="outside")
     report.texts += 1
     report.entities += len(ordered)
+    report.repeated += len(given) - len(ordered)
     return doc
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..common.lines import FormatError
+from ..common.lines import FormatError, unread_cells
 from ..conllu.read import Sentence
 from .brackets import read_brackets
 from .read import Block, PropSentence, check_ids, check_tree_cells, check_widths, make_prop
@@ -40,6 +40,12 @@ class SpanColumns:
                 f"Words, tags and trees stand in front of the predicates' columns, the first of "
                 f"which is column {self.frame + 1} (props_column, --props-column)."
             )
+
+    @property
+    def read(self) -> set[int]:
+        """The columns that are read, without those of predicates."""
+        others = (self.number, self.lemma, self.upos, self.xpos, self.head, self.deprel, self.sense)
+        return {self.word, self.frame, *(column for column in others if column is not None)}
 
     @property
     def fixed(self) -> int:
@@ -85,6 +91,7 @@ def parse_span_block(block: Block, columns: SpanColumns) -> PropSentence:
             )
             for number, word in enumerate(predicates)
         ],
+        unread_cells([row[: columns.fixed] for row in rows], columns.read),
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ..common.lines import FormatError
+from ..common.lines import FormatError, unread_cells
 from ..conllu.read import Sentence
 from .read import (
     Block,
@@ -20,6 +20,11 @@ NONE = "_"
 
 CONLL09 = 14
 """Columns of CoNLL-2009 that every word has."""
+
+CONLL09_COLUMNS = (
+    *("ID", "FORM", "LEMMA", "PLEMMA", "POS", "PPOS", "FEAT", "PFEAT", "HEAD", "PHEAD"),
+    *("DEPREL", "PDEPREL", "FILLPRED", "PRED"),
+)
 
 UP = 11
 """Columns of Universal Propositions that every word has: those of CoNLL-U, and the sense."""
@@ -52,7 +57,9 @@ def parse_conll09_block(block: Block, *, predicted: bool, blind: bool = False) -
     check_tree_cells(block, sentence)
     arguments = [] if blind else [row[CONLL09:] for row in rows]
     senses = [row[13] for row in rows]
-    return PropSentence(sentence, list(_props(predicates, senses, arguments)))
+    read = (0, 1, 12, 13, *range(2 + shift, 12, 2))
+    unread = unread_cells([row[:CONLL09] for row in rows], read, CONLL09_COLUMNS)
+    return PropSentence(sentence, list(_props(predicates, senses, arguments)), unread)
 
 
 def parse_up_block(block: Block) -> PropSentence:

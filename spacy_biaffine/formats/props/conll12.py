@@ -19,7 +19,7 @@ NONE = "-"
 FIXED = 11
 """Columns before those of the predicates; coreference stands behind these."""
 
-_NUMBER, _WORD, _TAG, _PARSE, _LEMMA, _SENSE, _, _SPEAKER, _ENTITY = range(2, FIXED)
+_NUMBER, _WORD, _TAG, _PARSE, _LEMMA, _SENSE, _WORD_SENSE, _SPEAKER, _ENTITY = range(2, FIXED)
 
 _CELL = re.compile(r"((?:\([^()*\s]+)*)(\*?)(\)*)")
 
@@ -76,7 +76,8 @@ def parse_conll12_block(block: Block, report: OntoNotesReport) -> tuple[PropSent
     predicates = [word for word, row in enumerate(rows) if row[_SENSE] != NONE]
     check_widths(words, rows, FIXED + 1, predicates)
     cells = [_cells(number, row) for number, row in enumerate(rows, 1)]
-    sentence = Sentence([], cells, [], False, place=block[0][0])
+    starts_doc = any(line.startswith("#begin document") for _, line in block)
+    sentence = Sentence([], cells, [], starts_doc, place=block[0][0])
     props = [
         make_prop(
             word,
@@ -87,6 +88,7 @@ def parse_conll12_block(block: Block, report: OntoNotesReport) -> tuple[PropSent
     ]
     entities = read_nested([row[_ENTITY] for row in rows], places)
     report.not_kept["mentions of coreference"] += sum(row[-1].count("(") for row in rows)
+    report.not_kept["senses of words"] += sum(row[_WORD_SENSE] != NONE for row in rows)
     report.not_kept["words with a speaker"] += sum(row[_SPEAKER] != NONE for row in rows)
     report.not_kept["trees of phrases"] += any("(" in row[_PARSE] for row in rows)
     return PropSentence(sentence, props), entities

@@ -1,7 +1,7 @@
 """What readers of semantic roles share: sentences with predicates as plain data, and errors."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -38,10 +38,11 @@ class Prop(NamedTuple):
 
 class PropSentence(NamedTuple):
     """The words of a sentence as CoNLL-U has them, and its predicates in their order; None where
-    the sentence is not annotated."""
+    the sentence is not annotated. unread: how much there is beside these, by its name."""
 
     sentence: Sentence
     props: list[Prop] | None
+    unread: Mapping[str, int] = {}
 
 
 @dataclass
@@ -97,7 +98,8 @@ def read_blocks(
         for block in blocks(numbered_lines(path, encoding))
         for parsed in report.attempt(partial(sentence_of, block), skip_bad=skip_bad)
     )
-    for sentence, props in found:
+    for sentence, props, unread in found:
+        report.not_kept.update(unread)
         if not sentence.words:  # comments alone
             continue
         if props is None:
@@ -114,7 +116,11 @@ def read_blocks(
         report.roles.update(label for prop in props for label, _ in prop.roles)
         yield sentence, props
     if not report.sentences:
-        raise FormatError(str(path), "no sentences", "no sentence with semantic roles was found")
+        raise FormatError(
+            str(path),
+            "no sentences",
+            f"no sentence with semantic roles was found{report.reasons()}",
+        )
 
 
 def make_prop(token: int, sense: str | None, pieces: Iterable[tuple[str, Piece]]) -> Prop:

@@ -46,6 +46,10 @@ def read_conll04(
     missing = set(ids or ())
     for path in paths:
         for identifier, block in _blocks(path, encoding):
+            if not block:
+                report.not_kept["sentences without a token"] += 1
+                missing.discard(identifier)
+                continue
             if ids is None or identifier in ids:
                 missing.discard(identifier)
                 make = partial(_doc, identifier, block, vocab, spans_key, report)
@@ -75,14 +79,16 @@ def read_ids(path: Path, split: str) -> list[str]:
 
 def _blocks(path: Path, encoding: str) -> Iterator[tuple[str, Block]]:
     identifier, block = "", Block()
+    begun = False
     for place, line in numbered_lines(path, encoding):
         if line.startswith("#doc"):
-            if block:
+            if begun or block:
                 yield identifier, block
+            begun = True
             identifier, block = line.removeprefix("#doc").strip(), []
         elif line.strip():
             block.append((place, line.split("\t")))
-    if block:
+    if begun or block:
         yield identifier, block
 
 

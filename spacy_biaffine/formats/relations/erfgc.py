@@ -15,7 +15,15 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ...decode.bioes import spans_of_tags
-from ..common.lines import UTF8, FormatError, Line, blocks, check_encoding, numbered_lines
+from ..common.lines import (
+    UTF8,
+    FormatError,
+    Line,
+    blocks,
+    check_encoding,
+    numbered_lines,
+    unread_cells,
+)
 from ..entities.bio_columns import checked_tag, count_stray
 from .to_docs import ENTITIES, RelationReport, annotate, doc_of
 
@@ -80,6 +88,8 @@ def _doc(lines: list[Line], vocab: Vocab, spans_key: str, report: ErfgcReport) -
         for number, (place, cells) in enumerate(rows, start=1)
         for head, label in _edges(place, cells)
     ]
+    columns = [cells[:FURTHER] for _, cells in rows]
+    report.not_kept.update(unread_cells(columns, (0, FORM, POS, LABEL, HEAD, DEPREL)))
     report.cut += sum(_further(cells).endswith(",") for _, cells in rows)
     annotate(doc, entities, relations, first, spans_key=spans_key, report=report)
     report.stray += count_stray(tags)

@@ -49,7 +49,7 @@ def _read_treebank(
 ) -> Iterator[Doc]:
     """See `read_conllu`, `set_enhanced` and `add_layers`."""
     vocab = vocab_for(lang)
-    read = ReadReport(skipped=report.skipped, errors=report.errors)
+    read = report.shared(ReadReport)
     docs: Iterable[Doc] = (
         doc
         for path in paths
@@ -59,7 +59,7 @@ def _read_treebank(
         docs = add_layers(docs, layers, spans_key=spans_key, report=report)
     for doc in docs:
         report.texts += layers is None
-        set_enhanced(doc)
+        report.not_kept.update(set_enhanced(doc))
         without_deps, unfilled = count_unfilled(doc)
         report.without_deps += without_deps
         report.unfilled += unfilled

@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from ...decode.pieces import join_pieces
 from ...doc.graphs import Frame, Role, set_frames
 from ..common.lines import FormatError
-from ..common.records import Record, json_records
+from ..common.records import Record, count_rest, json_records
 from ..conllu.kept import KeptSentence, kept_sentences
 from .spert import layers_of
 from .to_docs import ENTITIES, RelationReport, annotate, entity_of
@@ -43,19 +43,26 @@ def add_layers(
             detail = f"sent_id {sent_id} stands at {records[sent_id][0]} already; keep one of them"
             raise FormatError(place, "layers", detail)
         records[sent_id] = place, record
+    used: set[str] = set()
     for doc in docs:
         entities: list[Span] = []
         relations: list[tuple[Span, Span, str]] = []
         frames: list[Frame] = []
         layers = set(_LAYERS)
+        found_layers: set[str] = set()
         for sentence in kept_sentences(doc):
             place, record = _record_of(doc, sentence, records, path)
+            used.add(str(record["sent_id"]))
+            count_rest(record, (*_LAYERS, "sent_id", "tokens"), "", report)
+            found_layers.update(record)
             layers.intersection_update(record)
             if "entities" in record or "relations" in record:
                 found, related = layers_of(doc, record, place, start=sentence.start)
                 entities += found
                 relations += related or []
             frames += _frames(doc, record, place, sentence.start)
+        for name in found_layers.intersection(_LAYERS) - layers:
+            report.not_kept[f"{name} of docs with sentences that have none"] += 1
         if "entities" in layers:
             related = relations if "relations" in layers else None
             annotate(doc, entities, related, str(path), spans_key=spans_key, report=report)
@@ -65,6 +72,7 @@ def add_layers(
             set_frames(doc, frames)
             report.frames += len(frames)
         yield doc
+    report.not_kept["layers of sentences that are not in the treebank"] += len(records) - len(used)
 
 
 def _record_of(

@@ -11,8 +11,16 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ..common.lines import UTF8, FormatError
-from ..common.records import Record, json_records
-from .to_docs import ENTITIES, RelationReport, annotate, doc_of, entity_of, relation_type
+from ..common.records import Record, count_rest, json_records
+from .to_docs import (
+    ENTITIES,
+    RelationReport,
+    annotate,
+    check_no_relations,
+    doc_of,
+    entity_of,
+    relation_type,
+)
 
 
 def read_scierc(
@@ -29,7 +37,8 @@ def read_scierc(
 
     {"doc_key": , "sentences": [[token, ...], ...], "ner": per sentence [[first, last, type], ...],
     "relations": per sentence [[first, last, first, last, label], ...]}, where numbers count the
-    tokens of the document, the last one included. Coreference ("clusters") is not read. Without
+    tokens of the document, the last one included. Other keys, such as "clusters", are not read, but
+    counted. Without
     "ner" or "relations" a Doc has no such annotation.
 
     related_sentences: instead, a Doc for each sentence that has a relation; papers count these.
@@ -38,7 +47,7 @@ def read_scierc(
     """
     report = RelationReport() if report is None else report
     for place, load in json_records(path, encoding):
-        cut = partial(_parts, place, load, related_sentences=related_sentences)
+        cut = partial(_parts, place, load, report, related_sentences=related_sentences)
         for parts in report.attempt(cut, skip_bad=skip_bad):
             for part in parts:
                 make = partial(_doc, vocab, part, place, spans_key=spans_key, report=report)
@@ -56,8 +65,13 @@ class _Part:
     relations: list[list[Any]] | None
 
 
-def _parts(place: str, load: Callable[[], Record], *, related_sentences: bool) -> list[_Part]:
+def _parts(
+    place: str, load: Callable[[], Record], report: RelationReport, *, related_sentences: bool
+) -> list[_Part]:
     record = load()
+    count_rest(record, ("doc_key", "sentences", "ner", "relations"), "", report)
+    if "ner" not in record:
+        check_no_relations(record, "ner", place)
     layers = {name: record[name] for name in ("sentences", "ner", "relations") if name in record}
     sentences: list[list[str]] = layers.get("sentences", [])
     for name, layer in layers.items():
@@ -81,7 +95,7 @@ def _parts(place: str, load: Callable[[], Record], *, related_sentences: bool) -
     return [
         _Part(f"{key}:{at}", starts[at], [sentences[at]], layers["ner"][at], relations)
         for at, relations in enumerate(layers.get("relations", ()))
-        if relations and "ner" in layers
+        if relations
     ]
 
 
@@ -98,6 +112,11 @@ def _doc(vocab: Vocab, part: _Part, place: str, *, spans_key: str, report: Relat
     relations = None
     if part.relations is not None:
         relations = [_relation(part, by_edges, each, place) for each in part.relations]
+    report.not_kept["values behind labels"] += sum(
+        len(each) - size
+        for values, size in ((part.entities, 3), (part.relations or [], 5))
+        for each in values
+    )
     return annotate(
         doc,
         entities,

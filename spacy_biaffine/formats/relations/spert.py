@@ -13,16 +13,21 @@ from ...doc.graphs import RELATIONS, has_graph
 from ...doc.scores import entities_of
 from ..common.atomic import whole_text
 from ..common.lines import UTF8, FormatError
-from ..common.records import Record, json_records
+from ..common.records import Record, count_rest, json_records
 from .to_docs import (
     ENTITIES,
     RelationReport,
     annotate,
+    check_no_relations,
     doc_of,
     entity_of,
     identifier_of,
     relation_type,
 )
+
+_KEYS = ("tokens", "entities", "relations", "orig_id")
+
+_PARTS = {"entities": ("type", "start", "end"), "relations": ("type", "head", "tail")}
 
 
 def read_spert(
@@ -47,10 +52,15 @@ def read_spert(
     def make(place: str, load: Callable[[], Record]) -> Doc:
         record = load()
         doc = doc_of(vocab, record.get("tokens"), place)
+        count_rest(record, _KEYS, "", report)
         if "entities" not in record:
+            check_no_relations(record, "entities", place)
             report.texts += 1
             return doc
         entities, relations = layers_of(doc, record, place)
+        for name, known in _PARTS.items():
+            for each in record.get(name, ()):
+                count_rest(each, known, f"of {name}:", report)
         return annotate(
             doc,
             entities,

@@ -1,6 +1,6 @@
 """Entities and relations, by tokens, on a Doc; and what was counted meanwhile."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -22,7 +22,7 @@ _ID = "id"
 
 @dataclass
 class RelationReport(EntityReport):
-    """Counts filled while reading. repeated: relations listed again, which are kept once.
+    """Counts filled while reading.
 
     arcs: edges of dependency graphs. frames: of semantic roles. Both count what is kept.
     without_deps: sentences whose graph is unknown. unfilled: words without DEPS in other sentences,
@@ -30,7 +30,6 @@ class RelationReport(EntityReport):
     """
 
     relations: int = 0
-    repeated: int = 0
     arcs: int = 0
     frames: int = 0
     without_deps: int = 0
@@ -40,7 +39,6 @@ class RelationReport(EntityReport):
         further = [
             ("arcs", self.arcs),
             ("frames", self.frames),
-            ("listed again, kept once", self.repeated),
             ("sentences without DEPS, their graphs unknown", self.without_deps),
             ("words without DEPS beside others, no arc", self.unfilled),
         ]
@@ -81,6 +79,13 @@ def relation_type(label: Any, place: str) -> str:
     return label
 
 
+def check_no_relations(record: Mapping[str, Any], entities: str, place: str) -> None:
+    """Raises FormatError for relations in a record without the entities that they join."""
+    if "relations" in record:
+        detail = f'it has "relations" and no "{entities}", which they join; give both, or neither'
+        raise FormatError(place, "form", detail)
+
+
 def annotate(
     doc: Doc,
     entities: Iterable[Span],
@@ -97,7 +102,9 @@ def annotate(
     not annotated. identifier: what `identifier_of` gives back.
     """
     set_entities(doc, entities, place, spans_key=spans_key, report=report)
-    doc.set_ents(filter_spans(doc.spans[spans_key]), default="outside")
+    longest = filter_spans(doc.spans[spans_key])
+    doc.set_ents(longest, default="outside")
+    report.nested += len(doc.spans[spans_key]) - len(longest)
     if identifier is not None:
         doc.spans[spans_key].attrs[_ID] = _checked_id(identifier, place)
     if relations is not None:

@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from ...decode.bioes import bioes_of_biluo, spans_of_tags
 from ...doc.graphs import Arc, set_arcs
 from ..common.lines import UTF8, FormatError
-from ..common.records import Record, json_records
+from ..common.records import Record, count_rest, json_records
 from .to_docs import ENTITIES, RelationReport, annotate, doc_of
 
 NO_TAG = "no_label"
@@ -43,13 +43,16 @@ def read_token_graphs(
     def make(place: str, load: Callable[[], Record]) -> Doc:
         record = load()
         doc = doc_of(vocab, record.get("words"), place)
+        count_rest(record, ("words", "pos_tags", *_COLUMNS), "", report)
         heads, labels = (_column(record, name, doc, place) for name in _COLUMNS)
-        arcs = [
-            _arc(doc, head, at, label, place)
+        edges = [
+            (at, head, label)
             for at, pair in enumerate(zip(heads, labels, strict=True))
             for head, label in _pairs(*pair, place)
-            if head != 0
         ]
+        arcs = [_arc(doc, head, at, label, place) for at, head, label in edges if head != 0]
+        labelled = [label for _, head, label in edges if head == 0 and label not in _NONE]
+        report.not_kept["labels of head 0, which is no arc"] += len(labelled)
         if "pos_tags" in record:
             tags = _column(record, "pos_tags", doc, place)
             _set_tags(doc, tags, place, spans_key, report)
@@ -64,6 +67,8 @@ def read_token_graphs(
     for place, load in json_records(path, encoding):
         yield from report.attempt(partial(make, place, load), skip_bad=skip_bad)
 
+
+_NONE = ("", "_", NO_TAG, None)
 
 _COLUMNS = ("head_indices", "head_tags")
 

@@ -6,10 +6,10 @@ from typing import Any
 from spacy.tokens import Doc
 
 from ..common.lines import FormatError
-from ..common.records import Record
+from ..common.records import Record, count_rest
 from ..relations.to_docs import ENTITIES
 from .spans import Annotation, offsets
-from .texts import AnnotatedText, Link, Parse, ToolReport, count_rest, keep_rest
+from .texts import AnnotatedText, Link, Parse, ToolReport, keep_rest
 from .texts import offsets as checked
 
 _LISTS = ("label", "labels")

@@ -7,12 +7,12 @@ from spacy.tokens import Doc
 
 from ...doc.graphs import Relation
 from ..common.lines import FormatError
-from ..common.records import Record
+from ..common.records import Record, count_rest
 from ..entities.to_docs import Offsets
 from ..relations.to_docs import ENTITIES
 from .spans import Annotation
 from .spans import offsets as place_of
-from .texts import AnnotatedText, Link, Parse, ToolReport, count_rest, keep_rest
+from .texts import AnnotatedText, Link, Parse, ToolReport, keep_rest
 from .texts import offsets as checked
 
 UNNAMED = "relation"

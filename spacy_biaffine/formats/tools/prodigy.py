@@ -6,10 +6,10 @@ from typing import Any
 from spacy.tokens import Doc, Span
 
 from ..common.lines import FormatError
-from ..common.records import Record
+from ..common.records import Record, count_rest
 from ..relations.to_docs import ENTITIES
 from .spans import Annotation, offsets
-from .texts import AnnotatedText, Link, Parse, ToolReport, count_rest, keep_rest, place_in_text
+from .texts import AnnotatedText, Link, Parse, ToolReport, keep_rest, place_in_text
 from .texts import offsets as checked
 
 _KNOWN = ("text", "tokens", "spans", "relations", "answer")

@@ -170,8 +170,3 @@ def files_in(paths: Iterable[Path], ending: str) -> Iterator[Path]:
 def keep_rest(record: Record, known: Iterable[str], meta: Record) -> Record:
     """meta with the keys of a record that are not among the known ones."""
     return meta | {key: value for key, value in record.items() if key not in set(known)}
-
-
-def count_rest(record: Record, known: Iterable[str], what: str, report: ToolReport) -> None:
-    """Count the keys of a part of a record that are not among the known ones."""
-    report.not_kept.update(f"{what} {key}" for key in record.keys() - set(known))

@@ -1,5 +1,7 @@
 """Corpus readers, and the sharded DocBin below them."""
 
+import warnings
+
 import pytest
 import spacy
 from conllu_samples import CONTRACTED, SHORT, block, docs, row
@@ -116,7 +118,8 @@ def test_sentences_keep_their_spans_and_graphs(nlp, tmp_path, settings):
     set_frames(doc, [sleeps, wrote])
     doc._.relations = [Relation(doc[3:4], doc[5:6], "of"), Relation(doc[0:1], doc[3:4], "knows")]
     write_docbin([doc], tmp_path / "a.spacy")
-    first, second = (e.reference for e in GivenCorpus(tmp_path / "a.spacy", **settings)(nlp))
+    with pytest.warns(UserWarning, match="1 edges of relations across .*, 1 spans of 'sc' across"):
+        first, second = (e.reference for e in GivenCorpus(tmp_path / "a.spacy", **settings)(nlp))
     assert [(s.text, s.label_) for s in first.spans["sc"]] == [("Ann", "PER")]
     assert [(s.text, s.label_) for s in second.spans["sc"]] == [("Bob", "PER")]
     assert second.spans["sc"].attrs["scores"] == [0.2]
@@ -139,7 +142,20 @@ def test_sentences_keep_their_spans_and_graphs(nlp, tmp_path, settings):
 def test_limit_and_max_length(nlp, corpus):
     assert [len(eg) for eg in GivenCorpus(corpus, limit=1)(nlp)] == [8]
     assert [len(eg) for eg in GivenCorpus(corpus, max_length=7)(nlp)] == [6, 2, 2]
-    assert [len(eg) for eg in GivenCorpus(corpus, max_length=2)(nlp)] == [2, 2]
+    read = GivenCorpus(corpus, max_length=2)
+    with pytest.warns(
+        UserWarning, match=r"corpus\.spacy: left out: 1 sentences of more than 2 tok"
+    ):
+        assert [len(eg) for eg in read(nlp)] == [2, 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [len(eg) for eg in read(nlp)] == [2, 2]  # told once
+
+
+def test_docs_without_sentences_that_are_too_long_are_told(nlp, tmp_path):
+    write_docbin([Doc(nlp.vocab, words=["a"] * 3)], tmp_path / "a.spacy")
+    with pytest.warns(UserWarning, match="1 Docs of more than 2 tokens, without sentences"):
+        assert list(GivenCorpus(tmp_path / "a.spacy", max_length=2)(nlp)) == []
 
 
 def test_a_corpus_can_be_read_again(nlp, corpus):
@@ -178,8 +194,16 @@ def test_conllu_corpus(nlp, tmp_path):
 def test_conllu_corpus_says_what_it_skipped(nlp, tmp_path):
     path = tmp_path / "a.conllu"
     path.write_text(SHORT + block(row(1, "x", 1, "dep")), encoding="utf-8")
-    with pytest.warns(UserWarning, match=r"a\.conllu: sentences skipped: .*'self-head': 1"):
+    with pytest.warns(UserWarning, match=r"a\.conllu: sentences skipped: 1 self-head"):
         assert len(list(ConlluCorpus(path, skip_bad=True)(nlp))) == 1
+
+
+def test_conllu_corpus_says_what_is_doubtful(nlp, tmp_path):
+    (tmp_path / "a.conllu").write_text("# newdoc_id = x\n" + SHORT, encoding="utf-8")
+    with pytest.warns(
+        UserWarning, match=r"perhaps mistakes: 1 comments '# newdoc_id'.*a\.conllu:1"
+    ):
+        list(ConlluCorpus(tmp_path / "a.conllu", by_doc=True)(nlp))
 
 
 def test_conllu_corpus_refuses_a_whole_treebank(nlp, tmp_path):

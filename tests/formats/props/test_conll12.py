@@ -56,6 +56,7 @@ def test_ontonotes(tmp_path):
         "mentions of coreference": 2,
         "words with a speaker": 6,
         "trees of phrases": 2,
+        "senses of words": 2,
     }
     assert form_of(tmp_path / "in.conll") is form_named("conll12")
     (both,), _ = read(tmp_path, "conll12", ONTONOTES, n_sents=2)
