@@ -4,9 +4,11 @@ entities in the text.
 Whatever stands on a Doc is shown as text, markup and control characters too.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -39,18 +41,21 @@ _CONTROLS = {n: 0x2400 + n for n in range(32)} | dict.fromkeys(
 _VISIBLE = {n: shown for n, shown in _CONTROLS.items() if chr(n) not in "\t\n\r"}
 """What stands for the characters that XML can't hold or that can't be seen, one for one."""
 
+_ARC = re.compile(r'(class="displacy-arc"[^>]*? d=")M(\S+) C(\S+) (\S+) (\S+?)(")')
+"""How displaCy draws an arc: from a point by two others to the last one."""
+
 Edge = tuple[Span, Span, str]
 """From, to, label."""
 
 
 def trees_svg(doc: Doc) -> list[str]:
     """A picture, <svg>, for each sentence with a dependency tree; parts of speech, or else tags,
-    stand below. Blank tokens are not drawn.
+    stand below, and the label of the root. Blank tokens are not drawn.
     """
     pictures = []
     for sentence in _sentences(doc):
         words = [token for token in sentence if not _is_blank(token)]
-        tags = [(_span(word.i, doc), word.pos_ or word.tag_) for word in words]
+        tags = [(_span(word.i, doc), _below(word)) for word in words]
         edges = [
             (_span(word.head.i, doc), _span(word.i, doc), word.dep_)
             for word in words
@@ -59,6 +64,11 @@ def trees_svg(doc: Doc) -> list[str]:
         if any(word.dep for word in words):
             pictures.append(_svg(sentence, tags, edges))
     return pictures
+
+
+def _below(word: Token) -> str:
+    is_root = word.dep and word.head.i == word.i
+    return BETWEEN.join(filter(None, (word.pos_ or word.tag_, word.dep_ if is_root else "")))
 
 
 def relations_svg(doc: Doc) -> list[str]:
@@ -75,7 +85,8 @@ def relations_svg(doc: Doc) -> list[str]:
         entities = {each: each.label_ for pair in relations for each in (pair.head, pair.tail)}
         edges = [(each.head, each.tail, each.label) for each in relations]
         if relations:
-            pictures.append(_svg(sentence, entities.items(), edges))
+            tags = entities.items()
+            pictures.append(_svg(sentence, tags, edges, joins_others=True))
     return pictures
 
 
@@ -112,7 +123,7 @@ def frames_svg(doc: Doc, key: str = FRAMES) -> list[str]:
             if _contains(sentence, frame.predicate[0]):
                 tags = [(frame.predicate[0], frame.sense or "V")]
                 edges = [edge for edge in _edges(frame) if _contains(sentence, edge[1])]
-                pictures.append(_svg(sentence, tags, edges))
+                pictures.append(_svg(sentence, tags, edges, joins_others=True))
     return pictures
 
 
@@ -199,11 +210,18 @@ def _is_inside(sentence: Span, relation: Relation) -> bool:
     return _contains(sentence, relation.head) and _contains(sentence, relation.tail)
 
 
-def _svg(sentence: Span, tags: Iterable[tuple[Span, str]], edges: Sequence[Edge]) -> str:
-    """tags: what stands below some spans."""
+def _svg(
+    sentence: Span,
+    tags: Iterable[tuple[Span, str]],
+    edges: Sequence[Edge],
+    *,
+    joins_others: bool = False,
+) -> str:
+    """tags: what stands below some spans. joins_others: words without an arc, side by side, are one
+    word of the picture."""
     tags = list(tags)
     spans = [*(span for span, _ in tags), *(span for edge in edges for span in edge[:2])]
-    places = _places(sentence, spans)
+    places = _places(sentence, spans, joins_others)
     texts: dict[int, list[str]] = defaultdict(list)
     for token in sentence:
         texts[places[token.i - sentence.start]].append(token.text_with_ws)
@@ -238,7 +256,15 @@ def _svg(sentence: Span, tags: Iterable[tuple[Span, str]], edges: Sequence[Edge]
         "font": FONTS,
     }
     settings = displacy.get_doc_settings(sentence.doc)
-    return _drawn({"words": words, "arcs": arcs, "settings": settings}, "dep", options)
+    svg = _drawn({"words": words, "arcs": arcs, "settings": settings}, "dep", options)
+    return _upright(svg) if settings["direction"] == "rtl" else svg
+
+
+def _upright(svg: str) -> str:
+    """The same with all arcs from left to right: their labels follow them, and stood on their heads
+    over text from right to left."""
+    svg = svg.replace('side="right"', 'side="left"')
+    return _ARC.sub(lambda arc: f"{arc[1]}M{arc[5]} C{arc[4]} {arc[3]} {arc[2]}{arc[6]}", svg)
 
 
 def _drawn(parsed: dict[str, Any], style: str, options: dict[str, Any] | None = None) -> str:
@@ -265,7 +291,7 @@ def _width(text: str) -> int:
     return max(8, sum(1 + (east_asian_width(letter) in "WF") for letter in text))
 
 
-def _places(sentence: Span, spans: Iterable[Span]) -> list[int]:
+def _places(sentence: Span, spans: Sequence[Span], joins_others: bool) -> list[int]:
     """The number of the word of the picture in which each token is."""
     bounds = sorted({(span.start, span.end) for span in spans})
     whole = [
@@ -275,6 +301,10 @@ def _places(sentence: Span, spans: Iterable[Span]) -> list[int]:
     ]
     joined = {token for start, end in whole for token in range(start + 1, end)}
     joined |= {token.i for token in sentence[1:] if _is_blank(token)}
+    if joins_others:
+        drawn = {token for start, end in bounds for token in range(start, end)}
+        others = [token.i for token in sentence if token.i not in drawn]
+        joined |= {after for before, after in pairwise(others) if after == before + 1}
     places: list[int] = []
     for token in range(sentence.start, sentence.end):
         places.append((places[-1] if places else -1) + (token not in joined))

@@ -10,8 +10,9 @@ from factories import gold_docs
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
+from spacy_biaffine.doc.graphs import Frame, Role, set_frames
 from spacy_biaffine.doc.layers import entity_groups
-from spacy_biaffine.pictures.displacy import MOST_LETTERS, entities_html, trees_svg
+from spacy_biaffine.pictures.displacy import MOST_LETTERS, entities_html, frames_svg, trees_svg
 
 CONLLU = "1\tRain\t_\tNOUN\tNN\t_\t2\tnsubj\t_\t_\n2\tfell\t_\tVERB\tVBD\t_\t0\troot\t_\t_\n\n"
 
@@ -46,9 +47,30 @@ def test_trees():
     doc = gold_docs(Vocab())[0]
     first, second = trees_svg(doc)
     assert texts(first, "word") == ["Cold", "rain", "fell", "all", "night", "."]
-    assert texts(first, "tag") == ["JJ", "NN", "VBD", "DT", "NN", "."]
+    assert texts(first, "tag") == ["JJ", "NN", "VBD / ROOT", "DT", "NN", "."]
     assert sorted(texts(first, "label")) == ["amod", "det", "nsubj", "obl", "punct"]
     assert texts(second, "word") == ["Nobody", "slept", "."]
+
+
+def test_labels_over_text_from_right_to_left_stand_upright():
+    """Labels follow their arcs, so all arcs are drawn from left to right."""
+    vocab = spacy.blank("ar").vocab
+    doc = Doc(vocab, words=["a", "b", "c"], heads=[1, 1, 1], deps=["x", "ROOT", "y"])
+    (svg,) = trees_svg(doc)
+    nodes = list(ElementTree.fromstring(svg).iter())
+    arcs = [node.get("d") for node in nodes if node.get("class") == "displacy-arc"]
+    starts = [(float(arc.split(",")[0][1:]), float(arc.split()[-1].split(",")[0])) for arc in arcs]
+    assert len(starts) == 2
+    assert all(start < end for start, end in starts)
+    assert {node.get("side") for node in nodes if node.get("side")} == {"left"}
+
+
+def test_words_without_an_arc_are_joined_in_pictures_of_frames():
+    words = ["Well", ",", "then", "rain", "fell", "on", "the", "town", "."]
+    doc = Doc(Vocab(), words=words)
+    set_frames(doc, [Frame((doc[4:5],), "fall.01", (Role("A1", (doc[3:4],)),))])
+    (svg,) = frames_svg(doc)
+    assert texts(svg, "word") == ["Well , then", "rain", "fell", "on the town ."]
 
 
 def test_trees_without_blanks_and_with_what_xml_can_not_hold():
