@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from spacy.scorer import Scorer
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..doc.labels import label_of
@@ -26,13 +26,22 @@ class Part:
     """A layer of annotation, or a part of one, that has scores of its own.
 
     is_on: whether a Doc has it. score: its scores, by the names that training logs show.
-    given: what corpus readers call it.
+    given: what corpus readers call it. group: the span group that it is.
     """
 
     name: str
     is_on: Callable[[Doc], bool]
     score: Callable[[list[Example]], Scores]
     given: str | None = None
+    group: str | None = None
+
+    def repeats_entities(self, examples: Iterable[Example]) -> bool:
+        """Whether it is a group of gold spans that are all in doc.ents, as converters make it."""
+        docs = [example.reference for example in examples]
+        return self.group is not None and all(
+            {_key(span) for span in doc.spans.get(self.group, ())} <= set(map(_key, doc.ents))
+            for doc in docs
+        )
 
 
 @dataclass
@@ -73,7 +82,7 @@ def evaluate(
         if n_gold and is_predicted:
             found.scores[part.name] = part.score(examples)
             found.annotated[part.name] = n_gold
-        elif n_gold:
+        elif n_gold and not part.repeats_entities(examples):
             found.unwritten.append(part.name)
         elif is_predicted:
             found.without_gold.append(part.name)
@@ -152,7 +161,12 @@ def _extension(name: str) -> Part:
 
 def _group(key: str) -> Part:
     score = partial(score_entities, spans_key=key, set_ents=False)
-    return Part(f"spans {key}", lambda doc: key in doc.spans, _starting(f"spans_{key}_", score))
+    scores = _starting(f"spans_{key}_", score)
+    return Part(f"spans {key}", lambda doc: key in doc.spans, scores, group=key)
+
+
+def _key(span: Span) -> tuple[int, int, int]:
+    return span.start, span.end, span.label
 
 
 def _arcs(spans_key: str | None) -> Part:

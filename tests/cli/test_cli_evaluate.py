@@ -199,6 +199,17 @@ def test_layers_that_gold_lacks(model, tmp_path):
     assert "Nothing could be scored" in output
 
 
+def test_a_group_that_repeats_the_entities_is_not_missed(model, tmp_path):
+    doc = Doc(Vocab(), words=["Rain", "fell"], ents=["B-X", "O"])
+    doc.spans["entities"] = list(doc.ents)
+    path = tmp_path / "entities.spacy"
+    DocBin(docs=[doc]).to_disk(path)
+    assert "also have entities: the pipeline writes none" in call("evaluate", model, path)[1]
+    doc.spans["entities"] = [*doc.ents, doc[0:2]]
+    DocBin(docs=[doc]).to_disk(path)
+    assert "also have entities, spans entities: the" in call("evaluate", model, path)[1]
+
+
 def test_plain_text(model, gold, tmp_path):
     out = tmp_path / "scores.json"
     path = conllu(
