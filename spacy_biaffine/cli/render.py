@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..pictures.layers import DRAWN, OLD_NAMES, pictures_of
+from ..pictures.pages import Drawn
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -48,7 +49,8 @@ def render(
 ) -> None:
     """Draw trees, entities, relations, dependency graphs and frames.
 
-    NAME.html gets all pictures, a folder a file for each; NAME.svg and NAME.png are for a single
+    NAME.html gets all pictures, with the texts above them; a folder a file for each, and
+    index.html with the texts; NAME.svg and NAME.png are for a single
     picture. Entities are marked text, which is always HTML.
 
     Example: python -m spacy biaffine render dev.conllu trees.html --first 10
@@ -63,12 +65,12 @@ def render(
             _check_png()
         docs = list(_docs(source, model, first + 1))
         names = [layer.value for layer in layers] if layers else list(DRAWN)
-        pictures = {
-            f"{number:04}-{name}-{n}": picture
+        pictures = [
+            Drawn(number, doc.text, f"{number:04}-{name}-{n}", picture)
             for number, doc in enumerate(docs[:first], 1)
             for name in names
             for n, picture in enumerate(pictures_of(doc, name), 1)
-        }
+        ]
         if not pictures:
             raise ValueError(f"{source} has nothing to draw: no {', '.join(names)}")
         n_files = _write(pictures, target, form)
@@ -122,14 +124,12 @@ def _text_of(source: Path) -> str:
         raise ValueError(f"{source}:{line}: {detail}") from error
 
 
-def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:
+def _write(pictures: "list[Drawn]", target: Path, form: Picture) -> int:
     """Write them; returns the number of files. Raises ValueError where OUT can't take them."""
-    from ..formats.common.atomic import whole_text
-    from ..pictures.displacy import page
+    from ..pictures.pages import index_page, page
 
     if target.suffix == ".html":
-        with whole_text(target) as file:
-            file.write(page(pictures.values()))
+        _write_text(page(pictures), target)
         return 1
     if target.suffix in (".svg", ".png"):
         if len(pictures) > 1:
@@ -137,26 +137,37 @@ def _write(pictures: dict[str, str], target: Path, form: Picture) -> int:
                 f"there are {len(pictures)} pictures, too many for {target}: name a folder or an "
                 f".html file, or choose with --layer and --first"
             )
-        (picture,) = pictures.values()
+        ((*_, picture),) = pictures
         if not picture.startswith("<svg"):
             raise ValueError(f"entities are drawn as HTML: name an .html file, not {target}")
         _write_picture(picture, target)
         return 1
     if target.suffix:
         raise ValueError(f"{target}: wanted NAME.html, NAME.svg, NAME.png, or a folder")
-    for name, picture in pictures.items():
-        suffix = form.value if picture.startswith("<svg") else "html"
-        _write_picture(picture, target / f"{name}.{suffix}")
-    return len(pictures)
+    files = {
+        f"{drawn.name}.{form.value if drawn.picture.startswith('<svg') else 'html'}": drawn
+        for drawn in pictures
+    }
+    for name, drawn in files.items():
+        _write_picture(drawn.picture, target / name)
+    _write_text(index_page(files), target / "index.html")
+    return len(files) + 1
 
 
 def _write_picture(picture: str, file: Path) -> None:
-    from ..formats.common.atomic import whole_bytes, whole_text
-    from ..pictures.displacy import page, to_png
+    from ..formats.common.atomic import whole_bytes
+    from ..pictures.displacy import to_png
+    from ..pictures.pages import picture_page
 
     if file.suffix == ".png":
         with whole_bytes(file) as image:
             image.write(to_png(picture))
     else:
-        with whole_text(file) as out:
-            out.write(page([picture]) if file.suffix == ".html" else picture)
+        _write_text(picture_page(picture) if file.suffix == ".html" else picture, file)
+
+
+def _write_text(text: str, file: Path) -> None:
+    from ..formats.common.atomic import whole_text
+
+    with whole_text(file) as out:
+        out.write(text)

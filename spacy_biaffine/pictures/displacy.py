@@ -13,7 +13,6 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from spacy import displacy
-from spacy.displacy.templates import TPL_FIGURE, TPL_PAGE
 from spacy.tokens import Doc, Span, Token
 
 from ..decode.pieces import labels_of_pieces
@@ -169,12 +168,6 @@ def to_png(svg: str) -> bytes:
 def visible(text: str) -> str:
     """The text with signs for its control characters, but for tabs and line ends; as long."""
     return text.translate(_VISIBLE)
-
-
-def page(pictures: Iterable[str]) -> str:
-    """One HTML page of pictures, one below the other."""
-    content = "".join(TPL_FIGURE.format(content=picture) for picture in pictures)
-    return TPL_PAGE.format(content=content, lang="en", dir="ltr")
 
 
 def _edges(frame: Frame) -> list[Edge]:

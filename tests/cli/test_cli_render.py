@@ -139,6 +139,8 @@ def test_page(gold, tmp_path):
     assert html.count("<svg") == (2 + 1 + 1 + 2) + (1 + 1 + 1 + 2)
     assert html.count('class="entities"') == html.count('class="spans"') == 2
     assert "15 pictures" in output
+    assert '<li value="2"><a href="#2" dir="auto">Yesterday letters' in html
+    assert html.index("Cold rain fell all night . Nobody slept .</h2>") < html.index("<svg")
 
 
 def test_folder(gold, tmp_path):
@@ -153,8 +155,12 @@ def test_folder(gold, tmp_path):
         "0002-entities-1.html",
         "0002-entities-2.html",
         "0002-trees-1.svg",
+        "index.html",
     ]
-    assert "7 pictures in 7 files" in output
+    assert "7 pictures in 8 files" in output
+    index = (out / "index.html").read_text(encoding="utf8")
+    assert '<a href="0002-trees-1.svg">0002-trees-1.svg</a>' in index
+    assert "Yesterday letters came" in index
     assert "amod" in texts((out / "0001-trees-1.svg").read_text(encoding="utf8"), "label")
 
 
@@ -176,7 +182,7 @@ def test_png(conllu, tmp_path):
     assert out.read_bytes().startswith(b"\x89PNG")
     assert call("render", conllu, tmp_path / "pngs", "--format", "png")[0] == 0
     names = sorted(file.name for file in (tmp_path / "pngs").iterdir())
-    assert names == [f"000{n}-trees-1.png" for n in (1, 2, 3)]
+    assert names == [*(f"000{n}-trees-1.png" for n in (1, 2, 3)), "index.html"]
 
 
 def test_png_without_its_library(conllu, tmp_path, monkeypatch):

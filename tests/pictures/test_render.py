@@ -16,7 +16,8 @@ from spacy_biaffine.doc.graphs import (
     set_frames,
     set_relations,
 )
-from spacy_biaffine.pictures.displacy import dep_graph_svg, frames_svg, page, relations_svg
+from spacy_biaffine.pictures.displacy import dep_graph_svg, frames_svg, relations_svg
+from spacy_biaffine.pictures.pages import Drawn, page
 
 VOCAB = Vocab()
 WORDS = ["Port", "of", "<Oslo>", "hosts", "old", "ferries", ".", "It", "sleeps", "."]
@@ -150,6 +151,6 @@ def test_nothing(doc):
 def test_page():
     doc = make(sents=False)
     set_arcs(doc, [Arc(doc[0], doc[1], "x")])
-    html = page(dep_graph_svg(doc) * 2)
+    html = page(Drawn(1, doc.text, "x", svg) for svg in dep_graph_svg(doc) * 2)
     assert html.lstrip().startswith("<!DOCTYPE html>")
     assert html.count("<svg") == 2
