@@ -18,6 +18,7 @@ SCRIPTS = ROOT / "pipelines" / "en_biaffine_web_sm"
 sys.path.insert(0, str(SCRIPTS))
 
 import propbank  # noqa: E402
+from average import average  # noqa: E402
 from figures import Counts, compare, figure_of, roles  # noqa: E402
 from half import round_weights, weights_of  # noqa: E402
 from meta import describe  # noqa: E402
@@ -186,3 +187,36 @@ def test_counts():
         "Senses of predicates found": Counts(0, 1, 1),
         "Arguments": Counts(1, 3, 2),
     }
+
+
+def test_the_middle_between_two_pipelines():
+    first, second = spacy.load(FAMILY), spacy.load(FAMILY)
+    *others, last = second.pipe_names
+    before = {name: all_weights(second, name) for name in second.pipe_names}
+    for name in first.pipe_names:
+        for weight in weights_of(first.get_pipe(name).model):
+            weight += 1.0
+    assert average(first, second, [last]) == others
+    for name in others:
+        for new, old in zip(all_weights(second, name), before[name], strict=True):
+            np.testing.assert_allclose(new, old + 0.5, atol=1e-6)
+    for new, old in zip(all_weights(second, last), before[last], strict=True):
+        np.testing.assert_array_equal(new, old)
+
+
+def all_weights(nlp: Language, name: str) -> list[np.ndarray]:
+    return [weight.copy() for weight in weights_of(nlp.get_pipe(name).model)]
+
+
+def test_pipelines_that_have_no_middle():
+    first, second = spacy.load(FAMILY), spacy.blank("xx")
+    with pytest.raises(ValueError, match="no component is called x"):
+        average(first, second, ["x"])
+    second = spacy.load(FAMILY)
+    name = first.pipe_names[0]
+    first.remove_pipe(name)
+    with pytest.raises(ValueError, match=f"the first pipeline has no {name}"):
+        average(first, second, [])
+    first.add_pipe("sentencizer", name=name)
+    with pytest.raises(ValueError, match=f"{name} has other weights .*: --leave-out {name}"):
+        average(first, second, [])
