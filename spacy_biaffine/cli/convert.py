@@ -141,8 +141,14 @@ def _chosen(command: Command, sources: list[Path], target: Path, named: Enum | N
                 f"{target} must end in .spacy; {command.what} are written as --form "
                 f"{names_of(written, 'or')}"
             )
-        if name is None and form_of(sources[0]) not in forms.values():
-            raise ValueError(f"say what IN is: --form {names_of(forms.values(), 'or')}; see --help")
+        if name is None and (found := form_of(sources[0])) not in forms.values():
+            own = names_of(forms.values(), "or")
+            if found is None:
+                raise ValueError(f"say what IN is: --form {own}; see --help")
+            raise ValueError(
+                f"{sources[0]} looks like {found.name}, which `convert` reads; this command reads "
+                f"{own}"
+            )
     return None if name is None else forms[name]
 
 

@@ -68,6 +68,14 @@ def form_of(path: Path) -> Form | None:
     return fitting[0] if fitting else None
 
 
+def looks_like(path: Path, form: Form) -> str:
+    """For an error of reading a file or folder as one form: which other form it seems to be."""
+    found = [each.name for each in FORMS if each.fits and each.fits(path)]
+    if not found or form.name in found:
+        return ""
+    return f". It looks like {' or '.join(found)}, which `convert --form {found[0]}` reads"
+
+
 def form_to_write(path: Path) -> Form | None:
     """The form that the name of an output asks for; None for none or for several."""
     asked = [form for form in WRITTEN if form.suffix and path.name.endswith(form.suffix)]

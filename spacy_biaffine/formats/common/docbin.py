@@ -34,7 +34,9 @@ def write_docbin(docs: Iterable[Doc], path: Path, *, max_docs: int = MAX_DOCS) -
     if path.suffix != ".spacy":
         raise ValueError(f"{path} must end in .spacy")
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file, such as {path}/x")
+        raise IsADirectoryError(
+            f"{path} is a folder; give the name of a file, such as {path / path.name}"
+        )
     folder = path.with_suffix("")
     old = path.with_name(f".{folder.name}.old")
     if old.exists() and not folder.exists():

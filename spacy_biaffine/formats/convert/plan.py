@@ -6,7 +6,16 @@ from typing import NamedTuple
 
 from ..common.docbin import holds_shards
 from ..form import Form
-from ..forms import CONLLU, FORMS, OUTPUTS, form_named, form_of, form_to_write, names_of
+from ..forms import (
+    CONLLU,
+    FORMS,
+    OUTPUTS,
+    form_named,
+    form_of,
+    form_to_write,
+    looks_like,
+    names_of,
+)
 from .treebank import find_splits
 
 
@@ -32,9 +41,7 @@ def plan(
     files, one by one, to TARGET: a folder may have a dot in its name.
     Raises ValueError where that can't be done, and says what is missing.
     """
-    for source in sources:
-        if not source.exists():
-            raise ValueError(f"{source} does not exist: No such file or folder")
+    _check_there(sources)
     reads, writes = _forms(sources, target, form, to)
     folder = sources[0]
     if not _is_taken_apart(sources, reads):
@@ -48,6 +55,23 @@ def plan(
     )
     end = _ending(writes)
     return [Job([file], target / f"{name}{end}", reads, writes) for name, file in files.items()]
+
+
+def _check_there(sources: Sequence[Path]) -> None:
+    """Raises ValueError where there is nothing to read."""
+    for source in sources:
+        if not source.exists():
+            raise ValueError(f"{source} does not exist: No such file or folder")
+        if source.is_char_device():
+            raise ValueError(f"{source} is a device, and no file; name a file")
+    if all(map(_is_empty, sources)):
+        names = " ".join(map(str, sources))
+        raise ValueError(f"no sentences found in {names}: the file is empty")
+
+
+def _is_empty(source: Path) -> bool:
+    """Whether it is a file of text without any."""
+    return source.is_file() and source.suffix != ".spacy" and not source.stat().st_size
 
 
 def _forms(
@@ -77,6 +101,7 @@ def _holds_docs(source: Path) -> bool:
 
 def _recognized(sources: Sequence[Path]) -> Form:
     if len(sources) == 1 and sources[0].is_dir() and form_of(sources[0]) is None:
+        find_splits(sources[0])
         return CONLLU
     forms = {form_of(source) for source in sources}
     (form, *others) = forms
@@ -93,7 +118,8 @@ def _is_taken_apart(sources: Sequence[Path], reads: Form | None) -> bool:
     if reads is None:
         return not holds_shards(folder)
     if reads is not CONLLU and not reads.folders:
-        raise ValueError(f"{folder} is a folder; name its files of the form {reads.name}")
+        detail = f"{folder} is a folder; name its files of the form {reads.name}"
+        raise ValueError(detail + looks_like(folder, reads))
     return reads is CONLLU
 
 

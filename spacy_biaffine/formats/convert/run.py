@@ -1,7 +1,7 @@
 """The work of ``spacy biaffine convert``: files of one form to files of another, counted."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from ...doc.layers import LAYERS
 from ..common.atomic import whole_folder, whole_text
 from ..common.docbin import MAX_DOCS, read_docbin, write_docbin
 from ..common.language import language_of, vocab_for
-from ..common.lines import Skipped
+from ..common.lines import FormatError, Skipped
 from ..entities.json_offsets import KEYS
 from ..form import Form
+from ..forms import looks_like
 from ..options import SPANS_KEY
 from .kept import kept_and_lost
 from .plan import Job
@@ -155,7 +156,8 @@ def _docs(
 ) -> Iterator[Doc]:
     if job.reads is not None:
         assert job.reads.read is not None
-        yield from job.reads.read(job.sources, lang, report, skip_bad=skip_bad, **options)
+        docs = job.reads.read(job.sources, lang, report, skip_bad=skip_bad, **options)
+        yield from _with_hint(docs, job.sources, job.reads)
         return
     vocab = vocab_for(lang)
     for source in job.sources:
@@ -168,16 +170,29 @@ def _checked(
     """The Docs. Raises ValueError behind them where there is none, or none with a wanted layer."""
     yield from docs
     names = " ".join(map(str, job.sources))
+    hint = "" if job.reads is None else looks_like(job.sources[0], job.reads)
     if not result.docs:
-        raise ValueError(f"no Docs to write: none found in {names}{result.report.reasons()}")
+        reasons = result.report.reasons()
+        raise ValueError(f"no Docs to write: none found in {names}{reasons}{hint}")
     if job.reads is not None and wanted and not any(result.layers[layer] for layer in wanted):
         titles = " or ".join(layer.title for layer in LAYERS if layer.name in wanted)
         unread = result.report.not_kept + result.keys
         listed = ", ".join(f"{what} ({n:,})" for what, n in unread.most_common(10))
         raise ValueError(
             f"none of the {result.docs:,} docs of {names}, read as {job.reads.name}, is annotated "
-            f"with {titles}" + (f"; not read: {listed}" if listed else "") + "; see --form"
+            f"with {titles}" + (f"; not read: {listed}" if listed else "") + hint
         )
+
+
+def _with_hint(docs: Iterable[Doc], sources: Sequence[Path], form: Form) -> Iterator[Doc]:
+    """The Docs. An error of reading says which other form the file seems to be of."""
+    try:
+        yield from docs
+    except FormatError as error:
+        hint = looks_like(sources[0], form)
+        if not hint:
+            raise
+        raise ValueError(f"{error}{hint}") from error
 
 
 def _shared_out(job: Job, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -20,5 +20,5 @@ def find_splits(folder: Path) -> dict[str, Path]:
             found[split] = files[0]
     if not found:
         wanted = ", ".join(f"*-ud-{split}.conllu" for split in SPLITS)
-        raise ValueError(f"no treebank in {folder}: looked for {wanted}")
+        raise ValueError(f"no treebank in {folder}, and no .spacy file: looked for {wanted}")
     return found

@@ -115,7 +115,7 @@ _LABEL_OBJECT = re.compile(r'"label"\s*:\s*\{')
 def _has_entities(text: str) -> bool:
     """Whether it has "entities", and is neither of doccano nor with further layers."""
     keys = keys_of(text)
-    others = {"format", "relations", "Comments"}
+    others = {"format", "Comments"}
     return keys >= {"text", "entities"} and not keys & others and '"start_offset"' not in text
 
 

@@ -36,7 +36,7 @@ def _is_doccano(text: str) -> bool:
     if "text" not in keys or keys & {"format", "tokens", "spans"}:
         return False
     if "entities" in keys:
-        return bool(keys & {"relations", "Comments"}) or '"start_offset"' in text
+        return "Comments" in keys or '"start_offset"' in text
     return bool(keys & {"label", "labels"}) and _LABEL_LIST.search(text) is not None
 
 

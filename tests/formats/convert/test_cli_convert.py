@@ -139,7 +139,7 @@ def test_no_sentences(source, tmp_path, text):
         (["IN", "a.spacy", "--n-sents", 2, "--by-doc"], "exclude each other"),
         (["IN", "a.conllu"], "is .conllu already"),
         (["FOLDER", "out"], "looked for *-ud-train.conllu, *-ud-dev.conllu, *-ud-test.conllu"),
-        (["FOLDER", "out.spacy"], "must be a folder too"),
+        (["FOLDER", "out.spacy"], "and no .spacy file: looked for *-ud-train.conllu"),
         (["IN", "a.conllu", "--to", "spacy"], "must end in .spacy"),
     ],
 )
