@@ -181,6 +181,15 @@ def test_nothing_is_counted_where_all_is_read(command: str, text: str, tmp_path:
     assert "✔" in output and "⚠" not in output
 
 
+def test_labels_are_counted_and_must_be_there(tmp_path: Path) -> None:
+    code, output = converted(tmp_path, "convert-labels", "a NN\nb _\n")
+    assert code == 0
+    assert "words 2 docs 1 labels 1" in output
+    code, output = converted(tmp_path, "convert-labels", "a _\nb _\n")
+    assert code == 1
+    assert "in.txt: no word has a label" in output
+
+
 PRODIGY = {"text": "a", "tokens": [], "spans": [{"start": 0, "end": 1, "label": "A"}]}
 
 MISSING = {

@@ -71,6 +71,7 @@ class DocMaker:
         self.vocab = vocab
         self._feats: dict[str, int] = {}
         self._unknown_upos: set[str] = set()
+        self._has_warned_of_feats = False
 
     def make(self, sentences: list[Sentence]) -> Doc:
         """One Doc of the sentences, with what the tokens can't say kept in doc.spans["conllu"]."""
@@ -136,6 +137,14 @@ class DocMaker:
     def _morph(self, feats: str) -> int:
         if feats not in self._feats:
             known = normal_feats(feats)
+            if known is None and not self._has_warned_of_feats:
+                warnings.warn(
+                    f"FEATS {feats!r:.60} are none that spaCy can hold: token.morph stays "
+                    "unset there, and the value is kept for writing CoNLL-U (warned once for all "
+                    "such values)",
+                    stacklevel=2,
+                )
+                self._has_warned_of_feats = True
             self._feats[feats] = 0 if known is None else self.vocab.strings.add(known)
         return self._feats[feats]
 

@@ -62,8 +62,10 @@ def _check_there(sources: Sequence[Path]) -> None:
     for source in sources:
         if not source.exists():
             raise ValueError(f"{source} does not exist: No such file or folder")
-        if source.is_char_device():
-            raise ValueError(f"{source} is a device, and no file; name a file")
+        if not source.is_file() and not source.is_dir():
+            raise ValueError(
+                f"{source} is a device or a pipe, and input is read twice: write it to a file first"
+            )
     if all(map(_is_empty, sources)):
         names = " ".join(map(str, sources))
         raise ValueError(f"no sentences found in {names}: the file is empty")

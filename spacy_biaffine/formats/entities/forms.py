@@ -10,7 +10,6 @@ import spacy
 from spacy.tokens import Doc
 
 from ..common.language import vocab_for
-from ..common.lines import Skipped
 from ..form import Form, Read, has_keys, head, keys_of
 from ..options import (
     CHARACTERS,
@@ -33,7 +32,7 @@ from .json_offsets import (
     offsets_of,
     read_entities_json,
 )
-from .label_columns import read_labels
+from .label_columns import LabelReport, read_labels
 from .report import EntityReport
 from .to_docs import by_character
 
@@ -79,7 +78,7 @@ def _read_columns(
 def _read_labels(
     paths: Sequence[Path],
     lang: str,
-    report: Skipped,
+    report: LabelReport,
     *,
     token_column: int = 1,
     label_column: int = 2,
@@ -176,4 +175,5 @@ LABELS = Form(
     example="supertags.txt train.spacy --form labels --target _.supertag",
     read=_read_labels,
     options=(LABEL_TO, TOKEN_COLUMN, LABEL_COLUMN, N_SENTS, ENCODING),
+    report=LabelReport,
 )

@@ -1,6 +1,7 @@
 """One token a line with its label in a column, blank lines between sentences -> Docs."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +25,17 @@ MISSING = "_"
 """What stands in the column of a token that has no label."""
 
 
+@dataclass
+class LabelReport(Skipped):
+    """Counts filled while reading."""
+
+    words: int = 0
+    labels: int = 0
+
+    def rows(self) -> list[tuple[str, int]]:
+        return [("words", self.words), ("labels", self.labels)]
+
+
 def read_labels(
     path: Path,
     vocab: Vocab,
@@ -34,7 +46,7 @@ def read_labels(
     n_sents: int = 1,
     encoding: str = UTF8,
     skip_bad: bool = False,
-    report: Skipped | None = None,
+    report: LabelReport | None = None,
 ) -> Iterator[Doc]:
     """Docs of n_sents sentences with gold labels.
 
@@ -43,11 +55,13 @@ def read_labels(
     target: where the label goes: tag, pos, or a token extension such as `_.supertag`.
     token, label: number of the column, from 0; negative ones count from the end of the line.
     Further columns are counted in report. skip_bad: leave out sentences that can't be read.
-    Raises FormatError, with file and line, and ValueError for another target.
+    Raises FormatError, with file and line, also where no word has a label, and ValueError for
+    another target.
     """
     if target not in ("tag", "pos") and not target.startswith("_."):
         raise ValueError(f"target is {target!r}; columns go to tag, pos or _.NAME.")
-    report = Skipped() if report is None else report
+    report = LabelReport() if report is None else report
+    before = report.labels
     rows_of = partial(_rows, token=token, label=label, target=target, report=report)
     waiting: list[list[tuple[str, str]]] = []
     found = False
@@ -61,10 +75,13 @@ def read_labels(
         yield _doc(waiting, vocab, target)
     if not found:
         raise FormatError(str(path), "empty", "no sentences found")
+    if report.words and report.labels == before:
+        detail = f"no word has a label: all are {MISSING!r} in column {label}, counted from 0"
+        raise FormatError(str(path), "labels", detail)
 
 
 def _rows(
-    block: list[Line], *, token: int, label: int, target: str, report: Skipped
+    block: list[Line], *, token: int, label: int, target: str, report: LabelReport
 ) -> list[tuple[str, str]]:
     """The word and the label of each line."""
     check_encoding(block)
@@ -76,6 +93,8 @@ def _rows(
             if name not in POS_IDS:
                 known = ", ".join(filter(None, POS_IDS))
                 raise FormatError(place, "pos", f"{name!r:.40} is no part of speech; use {known}")
+    report.words += len(rows)
+    report.labels += sum(bool(name) for _, name in rows)
     report.not_kept.update(unread_cells(lines, (token, label)))
     return rows
 

@@ -203,8 +203,10 @@ def test_unknown_upos_warns_once():
 
 @pytest.mark.parametrize("feats", ["Case", "A=B=C", "=x", "Pos=NOUN", "A=", "A=B|", "a b"])
 def test_feats_that_spacy_cannot_hold(feats):
-    read = doc(block(row(1, "a", 0, "root", upos="X", feats=feats)))
-    assert str(read[0].morph) == ""
+    with pytest.warns(UserWarning, match="token.morph stays unset there") as caught:
+        read = doc(block(*(row(n, "a", n - 1, "x", upos="X", feats=feats) for n in (1, 2))))
+    assert [str(token.morph) for token in read] == ["", ""]
+    assert len(caught) == 1
 
 
 def test_no_feats_are_an_annotation_where_the_word_has_a_upos():

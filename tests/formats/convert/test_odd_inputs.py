@@ -51,6 +51,13 @@ def test_a_device(tmp_path: Path) -> None:
     assert f"{os.devnull} is a device" in output
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes")
+def test_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    output = convert("convert", tmp_path / "pipe", tmp_path / "a.spacy", "--form", "spert")
+    assert "is a device or a pipe" in output
+
+
 def test_an_output_that_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / "y.spacy").mkdir()
     source = file_of(tmp_path, DOCCANO)
