@@ -26,7 +26,7 @@ from transformers import AutoModel, AutoTokenizer, logging
 from spacy_biaffine.decode.pieces import join_pieces
 from spacy_biaffine.doc.given import give
 from spacy_biaffine.doc.graphs import Frame, Role, set_frames
-from spacy_biaffine.encoders.frozen_encoder import locate
+from spacy_biaffine.encoders.checkpoints import locate
 from spacy_biaffine.formats.props.api import read_props, span_columns
 from spacy_biaffine.gold.roles import frames_in_tokens, pieces_of
 from spacy_biaffine.scoring.roles import score_roles

@@ -18,7 +18,8 @@ import torch
 
 from spacy_biaffine.nn.graph_transformer import GraphTransformer, Interactions
 from spacy_biaffine.nn.losses import cross_entropy
-from spacy_biaffine.nn.roles import Pruning, RoleLabeller
+from spacy_biaffine.nn.role_candidates import Pruning
+from spacy_biaffine.nn.roles import RoleLabeller
 from spacy_biaffine.types import SentenceBatch
 
 LABELS, ROLES, SENSES = 50, 60, 3000

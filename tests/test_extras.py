@@ -7,7 +7,8 @@ import pytest
 import spacy
 from cli.cli_cases import call
 
-from spacy_biaffine.encoders.frozen_encoder import FrozenEncoder, read_tokenizer
+from spacy_biaffine.encoders.checkpoints import read_tokenizer
+from spacy_biaffine.encoders.frozen_encoder import FrozenEncoder
 
 
 def hide(monkeypatch: pytest.MonkeyPatch, library: str, *ours: str) -> None:

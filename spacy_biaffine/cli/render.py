@@ -156,8 +156,8 @@ def _write(pictures: "list[Drawn]", target: Path, form: Picture) -> int:
 
 def _write_picture(picture: str, file: Path) -> None:
     from ..formats.common.atomic import whole_bytes
-    from ..pictures.displacy import to_png
     from ..pictures.pages import picture_page
+    from ..pictures.png import to_png
 
     if file.suffix == ".png":
         with whole_bytes(file) as image:

@@ -1,16 +1,10 @@
-"""A Hugging Face encoder that is only ever read: loading, word features, bytes.
-
-Everything that imports transformers is in this file, inside the functions that need it.
-"""
+"""A Hugging Face encoder that is only ever read: loading, word features, bytes."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,13 +13,21 @@ import torch
 from thinc.api import get_torch_default_device
 
 from ..models import torch_forks  # noqa: F401 (nlp.pipe with several processes)
+from .checkpoints import (
+    from_zero,
+    import_transformers,
+    load_weights,
+    locate,
+    positions_of,
+    read_tokenizer,
+    special_tokens,
+)
 from .int8 import int8_copy
 from .wordpieces import Pieces, Window, cut_windows, cut_words, pooling_bags
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-PACKAGE = "package:"
 MAX_PIECES_PER_WORD = 32
 
 
@@ -179,7 +181,7 @@ class FrozenEncoder:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> FrozenEncoder:
-        transformers = _import_transformers("FrozenTransformer")
+        transformers = import_transformers("FrozenTransformer")
         from safetensors.torch import load
 
         message = srsly.msgpack_loads(data)
@@ -201,7 +203,7 @@ class FrozenEncoder:
         user: what asks for it, to be named in errors.
         Raises OSError with the remedy if there is no such model, ValueError if it does not fit.
         """
-        transformers = _import_transformers(user)
+        transformers = import_transformers(user)
         source = locate(name, user)
         try:
             config = transformers.AutoConfig.from_pretrained(source)
@@ -218,102 +220,12 @@ class FrozenEncoder:
                 f"{user}: {name!r} has no fast tokenizer. Convert it and save "
                 "tokenizer.json beside the weights."
             )
-        layers = _from_zero(layers, config.num_hidden_layers, user)
+        layers = from_zero(layers, config.num_hidden_layers, user)
         config.num_hidden_layers = max(layers)
-        model = _load_weights(transformers, source, config, user)
-        limit = min(tokenizer.model_max_length, _positions(config))
+        model = load_weights(transformers, source, config, user)
+        limit = min(tokenizer.model_max_length, positions_of(config))
         backend = type(tokenizer.backend_tokenizer).from_str(tokenizer.backend_tokenizer.to_str())
         return cls(model, backend, layers, limit)
-
-
-def locate(name: str, user: str = "FrozenTransformer") -> str:
-    """The folder or hub name that transformers understands."""
-    if not name.startswith(PACKAGE):
-        return name
-    package, _, folder = name.removeprefix(PACKAGE).partition("/")
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise OSError(
-            f"{user}: {name!r} needs the Python package {package!r}, which is not "
-            "installed here. Install it with pip, or name a folder instead."
-        )
-    return str(Path(spec.submodule_search_locations[0]) / folder)
-
-
-def read_tokenizer(written: str, *, user: str) -> Tokenizer:
-    """The tokenizer of its JSON. user: what asks for it, to be named in errors."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise ImportError(_remedy(user, error)) from error
-    return Tokenizer.from_str(written)
-
-
-def _import_transformers(user: str) -> Any:
-    try:
-        import safetensors  # noqa: F401 (is it there?)
-        import transformers
-    except ImportError as error:
-        raise ImportError(_remedy(user, error)) from error
-    return transformers
-
-
-def _remedy(user: str, error: ImportError) -> str:
-    return (
-        f"{user} needs the transformers library: pip install -e '.[transformers]' in a clone "
-        f"({error})"
-    )
-
-
-def _load_weights(transformers: Any, source: str, config: Any, user: str) -> Any:
-    """The model of the config, which may have fewer layers than the weights.
-
-    All its weights must be found: a frozen layer left at random would spoil every result without
-    a word.
-    """
-    level = transformers.logging.get_verbosity()
-    transformers.logging.set_verbosity_error()  # it warns about the layers we leave out
-    try:
-        model, info = transformers.AutoModel.from_pretrained(
-            source, config=config, torch_dtype=torch.float32, output_loading_info=True
-        )
-    finally:
-        transformers.logging.set_verbosity(level)
-    missing = [key for key in info["missing_keys"] if not key.startswith("pooler.")]
-    if missing:
-        raise ValueError(
-            f"{user}: the weights in {source!r} lack {len(missing)} parameters of "
-            f"the model in its config.json, {missing[0]} among them. Are they of another model?"
-        )
-    return model
-
-
-def _from_zero(layers: list[int], depth: int, user: str) -> list[int]:
-    """Layer numbers from 0 (embeddings) to depth."""
-    counted = [layer + depth + 1 if layer < 0 else layer for layer in layers]
-    if not counted or not all(0 <= layer <= depth for layer in counted):
-        raise ValueError(
-            f"{user}: layers = {layers}, but the encoder has layers 0 (embeddings) "
-            f"to {depth}; negative numbers count from the last, -1."
-        )
-    return counted
-
-
-def _positions(config: Any) -> int:
-    """Positions a model has for pieces.
-
-    RoBERTa and its kin start counting after the padding id. The others are treated alike and
-    lose, with a padding id of 0, one piece of context in texts that long.
-    """
-    positions = getattr(config, "max_position_embeddings", None)
-    return sys.maxsize if positions is None else positions - (config.pad_token_id or 0) - 1
-
-
-def special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
-    """Ids the tokenizer puts before and after a text, such as [CLS] and [SEP]."""
-    encoding = tokenizer.encode(["a"], is_pretokenized=True)
-    own = np.flatnonzero(np.array(encoding.special_tokens_mask) == 0)
-    return encoding.ids[: own[0]], encoding.ids[own[-1] + 1 :]
 
 
 def _batches(

@@ -1,34 +1,32 @@
 """Encoders that condition on the tree and the tags of a Doc: SynG2G, from BERT or from scratch."""
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import torch
 from spacy.tokens import Doc
-from thinc.api import Model, torch2xp, xp2torch
+from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..doc.segments import sentence_parts, sentences_of
 from ..models.config_attr import ConfigInt
-from ..models.torch_layer import DocEncoder, Scored, build_module, module_of, torch_layer
-from ..nn.graph_encoders import BertSizes, GraphBert, GraphLayers, NodeStates
+from ..models.torch_layer import DocEncoder, build_module, module_of, torch_layer
+from ..nn.graph_encoders import BertSizes, GraphBert, GraphLayers
 from ..nn.graph_transformer import Interactions
 from ..types import Ints, Sentences
 from .bert_weights import bert_sizes, copy_weights
-from .frozen_encoder import FrozenEncoder, read_tokenizer, special_tokens
+from .checkpoints import special_tokens
+from .frozen_encoder import FrozenEncoder
 from .tree_pieces import PieceReading, PieceTree, WordTree, piece_trees
 from .trees import READS_TREES, learn_from_sample, read_trees
+from .word_vectors import MIN_WINDOW, read_tokenizer_once, word_vectors
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    pass
 
 NAME = "SynG2GTransformer"
-MIN_WINDOW = 16
-"""Fewest pieces in a window: room for special tokens and a long word."""
-
 Backprop = Callable[[list[tuple[Any, ...]]], Any]
 
 
@@ -274,32 +272,3 @@ def _piece_trees(model: Model, docs: list[Doc]) -> list[PieceTree]:
             reading,
         )
     ]
-
-
-@lru_cache(maxsize=4)
-def read_tokenizer_once(written: str) -> "Tokenizer":
-    tokenizer = read_tokenizer(written, user=NAME)
-    tokenizer.encode_special_tokens = True  # not kept: a text may hold the letters "[SEP]"
-    return tokenizer
-
-
-def word_vectors(
-    model: Model, docs: list[Doc], batches: list[Scored[NodeStates]], owners: Ints
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[tuple[torch.Tensor, ...]]]]:
-    """The states of nodes as vectors of the words that own them, zero for words without a node;
-    and their gradients back to the states."""
-    device = next(module_of(model.get_ref("network")).parameters()).device
-    words = [torch.from_numpy(np.append(owners, -1)[batch.tokens]) for batch in batches]
-    places = [each.to(device) for each in words]
-    vectors = torch.zeros(sum(map(len, docs)), model.get_dim("nO"), device=device)
-    for at, batch in zip(places, batches, strict=True):
-        vectors[at[at >= 0]] = batch.scores.states.detach()[at >= 0]
-    lengths = model.ops.asarray1i([len(doc) for doc in docs])
-
-    def backprop(gradients: list[Floats2d]) -> list[tuple[torch.Tensor, ...]]:
-        gradient = xp2torch(model.ops.flatten(gradients), device=device)
-        # Nodes that no word owns read the row of zeros put at the end.
-        padded = torch.nn.functional.pad(gradient, (0, 0, 0, 1))
-        return [(padded[at],) for at in places]
-
-    return model.ops.unflatten(cast(Floats2d, torch2xp(vectors)), lengths), backprop

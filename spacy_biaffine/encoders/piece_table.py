@@ -11,7 +11,7 @@ from thinc.api import Shim, get_torch_default_device, torch2xp
 from thinc.types import Floats2d
 
 from ..types import Ints
-from .frozen_encoder import PACKAGE, locate
+from .checkpoints import PACKAGE, locate
 
 KEYS = ("embeddings.word_embeddings.weight", "word_embeddings.weight")
 """What the table is called in the weights of a BERT; those of others have a prefix before it."""

@@ -15,10 +15,11 @@ from ..models.torch_layer import build_module, module_of, torch_layer
 from ..nn.graph_encoders import BertSizes, TunedLayers
 from ..types import Ints, Sentences
 from .bert_weights import bert_sizes, copy_weights
-from .frozen_encoder import FrozenEncoder, special_tokens
-from .graph_transformer import MIN_WINDOW, read_tokenizer_once, word_vectors
+from .checkpoints import special_tokens
+from .frozen_encoder import FrozenEncoder
 from .piece_table import PieceTable
 from .tree_pieces import MAX_PIECES_PER_WORD
+from .word_vectors import MIN_WINDOW, read_tokenizer_once, word_vectors
 from .wordpieces import Pieces, Window, cut_windows, cut_words
 
 NAME = "TunedTransformer"

@@ -9,7 +9,8 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..decode.roles import choose_arguments
-from ..nn.roles import FoundRoles, Pruning, RoleLabeller
+from ..nn.role_candidates import Pruning
+from ..nn.roles import FoundRoles, RoleLabeller
 from ..types import FoundFrame, RoleInput
 from .config_attr import ConfigInt
 from .torch_layer import (

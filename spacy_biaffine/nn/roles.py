@@ -5,7 +5,6 @@ spans are first pruned by scores of their own, so that pairs are scored in bound
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,43 +12,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.checkpoint import checkpoint
 
 from ..types import Floats, Ints, SentenceBatch
 from .dropout import Dropout
+from .role_candidates import (
+    MIN_SPANS,
+    Pruning,
+    are_inside,
+    gold_spans,
+    keep_best,
+    share_of,
+    spans_of,
+)
+from .span_scorer import UNLIKELY, SpanProjection, SpanScorer
 
 Decoder = Callable[[Ints, Ints, NDArray[np.floating]], NDArray[np.bool_]]
 """Starts (P, m), ends (P, m) and scores (P, m) of candidates to those that are chosen, (P, m)."""
-
-MIN_SPANS = 10
-"""Spans that are always kept: in a short sentence pruning saves nothing."""
-
-UNLIKELY = -4.0
-"""Score that spans and roles of a new model have: most spans and pairs have none."""
-
-CHUNK = 2**22
-"""Most numbers that the hidden layer of the span scorer holds at once."""
-
-CACHE = 2**18
-"""The same in prediction on a CPU, whose cache then holds them: several times faster."""
-
-
-@dataclass(frozen=True)
-class Pruning:
-    """How many candidates a sentence of n words keeps: n times the share, and at most the limit.
-
-    max_span_length: longest argument in words; None for any, 1 where arguments are words.
-    """
-
-    predicate_share: float
-    max_predicates: int
-    span_share: float
-    max_spans: int
-    max_span_length: int | None
-
-    def most_predicates(self, lengths: Tensor) -> Tensor:
-        """How many predicates are found at most in sentences of so many words."""
-        return _share_of(lengths, self.predicate_share).clamp(max=self.max_predicates)
 
 
 class RoleScores(NamedTuple):
@@ -86,58 +64,6 @@ class FoundRoles(NamedTuple):
     senses: Ints
     arguments: Ints
     role_probs: Floats
-
-
-class SpanProjection(nn.Module):
-    """ReLU(W s_ij + b) over spans, s_ij = sr_j - sl_i the difference of end points (eq. 4, 5):
-
-        sr_j = [f_{j+1}; f_j],   sl_i = [g_i; g_{i+1}]
-
-    with f and g the halves of a word's vector, zero behind the last word. W is applied to the end
-    points, so that a span costs one subtraction.
-    """
-
-    def __init__(self, width: int, size: int) -> None:
-        super().__init__()
-        self.size = (width + 1) // 2
-        self.linear = nn.Linear(2 * self.size, size)
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x (B, n, width), zero at padding -> W sr + b and W sl, (B, n, size) each."""
-        following = functional.pad(x, (0, 0, 0, 1))[:, 1:]
-        right = torch.cat([following[..., : self.size], x[..., : self.size]], dim=-1)
-        left = torch.cat([x[..., -self.size :], following[..., -self.size :]], dim=-1)
-        return self.linear(right), functional.linear(left, self.linear.weight)
-
-
-class SpanScorer(nn.Module):
-    """Phi_a = w^T ReLU(W s_ij + b) of many spans, some at a time; and likewise, with another w, how
-    likely each is an argument of any predicate."""
-
-    def __init__(self, width: int, size: int) -> None:
-        super().__init__()
-        self.projection = SpanProjection(width, size)
-        self.output = nn.Linear(size, 2)
-        with torch.no_grad():
-            self.output.bias.copy_(torch.tensor([0.0, UNLIKELY]))
-
-    def forward(self, x: Tensor, starts: Tensor, ends: Tensor) -> tuple[Tensor, ...]:
-        """x (B, n, width); starts, ends (S,) first and last words -> (B, S) twice"""
-        right, left = self.projection(x)
-        in_cache = not torch.is_grad_enabled() and x.device.type == "cpu"
-        step = max(1, (CACHE if in_cache else CHUNK) // (len(x) * right.shape[2]))
-        parts = list(zip(starts.split(step), ends.split(step), strict=True))
-        if len(parts) == 1 or not torch.is_grad_enabled():
-            scored = [self._part(right, left, *part) for part in parts]
-        else:
-            scored = [
-                checkpoint(self._part, right, left, *part, use_reentrant=False) for part in parts
-            ]
-        return torch.cat(scored, dim=1).unbind(-1)
-
-    def _part(self, right: Tensor, left: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-        spans = right.index_select(1, ends).sub_(left.index_select(1, starts))
-        return self.output(spans.relu_())
 
 
 class RoleLabeller(nn.Module):
@@ -191,9 +117,9 @@ class RoleLabeller(nn.Module):
         given = batch.features["predicate"]
         predicates = self._predicate_scores(x)
         places, is_place = self._best_predicates(predicates, given == 1, given >= 0, batch.lengths)
-        starts, ends = _spans(x.shape[1], self.longest, x.device)
+        starts, ends = spans_of(x.shape[1], self.longest, x.device)
         of_arguments, spans = self.span(x, starts, ends)
-        inside = _are_inside(ends, batch.lengths)
+        inside = are_inside(ends, batch.lengths)
         gold = gold_spans(batch.features["ends"])[:, starts, ends] & inside
         chosen, is_span = self._best_spans(spans, gold, inside, batch.lengths)
         roles = self._role_scores(
@@ -220,10 +146,10 @@ class RoleLabeller(nn.Module):
         predicates = self._predicate_scores(batch.x)
         may_be = (given >= 0) & (predicates > 0)
         places, is_place = self._best_predicates(predicates, given == 1, may_be, batch.lengths)
-        starts, ends = _spans(batch.x.shape[1], self.longest, batch.x.device)
+        starts, ends = spans_of(batch.x.shape[1], self.longest, batch.x.device)
         of_arguments, spans = self.span(batch.x, starts, ends)
         none = torch.zeros_like(spans, dtype=torch.bool)
-        inside = _are_inside(ends, batch.lengths)
+        inside = are_inside(ends, batch.lengths)
         chosen, is_span = self._best_spans(spans, none, inside, batch.lengths)
         starts, ends = starts[chosen], ends[chosen]
         # Each predicate is a row of its own: sentences have unequal numbers of them.
@@ -265,7 +191,7 @@ class RoleLabeller(nn.Module):
     def _best_spans(
         self, scores: Tensor, gold: Tensor, inside: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
-        limits = _share_of(lengths, self.pruning.span_share)
+        limits = share_of(lengths, self.pruning.span_share)
         limits = limits.clamp(min=MIN_SPANS).clamp(max=self.pruning.max_spans)
         return keep_best(scores, gold, inside, limits)
 
@@ -294,29 +220,6 @@ class RoleLabeller(nn.Module):
         return scores.masked_fill(senses < 0, torch.finfo(scores.dtype).min)
 
 
-def keep_best(
-    scores: Tensor, forced: Tensor, allowed: Tensor, limits: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The best of each row: (B, k) their numbers, and (B, k) bool where there is one.
-
-    scores (B, m); forced, allowed (B, m) bool: those that are kept in any case, and those that may
-    be. limits: (B,) on the CPU, most that are kept beside more forced ones.
-    """
-    allowed = allowed | forced
-    counts = torch.minimum(limits.to(scores.device), allowed.sum(dim=1))
-    counts = torch.maximum(counts, forced.sum(dim=1))
-    ranks = scores.detach().float().masked_fill(~allowed, -torch.inf)
-    best = ranks.masked_fill(forced, torch.inf).topk(int(counts.max()), dim=1).indices
-    return best, torch.arange(best.shape[1], device=best.device) < counts.unsqueeze(1)
-
-
-def gold_spans(ends: Tensor) -> Tensor:
-    """(B, n, m) last words of the spans that begin at each word, -1 for none -> (B, n, n) bool."""
-    sentences, n, _ = ends.shape
-    marks = torch.zeros(sentences, n, n + 1, dtype=torch.bool, device=ends.device)
-    return marks.scatter_(2, ends + 1, True)[..., 1:]
-
-
 def choose_roles(
     starts: Tensor, ends: Tensor, scores: Tensor, labels: Tensor, probs: Tensor, decode: Decoder
 ) -> tuple[Ints, Floats]:
@@ -328,23 +231,6 @@ def choose_roles(
     predicates, at = predicates[order], at[order]
     arguments = np.stack([predicates, *(column[predicates, at] for column in columns)], axis=1)
     return arguments, probs.cpu().numpy()[predicates, at]
-
-
-def _spans(n: int, longest: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """First and last words (S,) of all spans in n words."""
-    all_spans = torch.ones(n, n, dtype=torch.bool, device=device).triu().tril(longest - 1)
-    starts, ends = all_spans.nonzero(as_tuple=True)
-    return starts, ends
-
-
-def _are_inside(ends: Tensor, lengths: Tensor) -> Tensor:
-    """ends (S,) last words, lengths (B,) on the CPU -> (B, S) bool: the spans of each sentence."""
-    return ends < lengths.to(ends.device).unsqueeze(1)
-
-
-def _share_of(lengths: Tensor, share: float) -> Tensor:
-    """A share of the words, rounded up; what float32 adds to a whole number is not another word."""
-    return (lengths * share - 1e-4).ceil()
 
 
 def _at(x: Tensor, places: Tensor) -> Tensor:

@@ -155,16 +155,6 @@ def entities_html(doc: Doc, spans_key: str | None = None) -> str:
     return _drawn({**drawn, "spans": entities}, "span")
 
 
-def to_png(svg: str) -> bytes:
-    """The picture as a PNG file on white ground, twice as large.
-
-    Raises ImportError without resvg_py: pip install -e ".[png]" in a clone.
-    """
-    import resvg_py
-
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, background="white", zoom=2))
-
-
 def visible(text: str) -> str:
     """The text with signs for its control characters, but for tabs and line ends; as long."""
     return text.translate(_VISIBLE)

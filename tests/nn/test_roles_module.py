@@ -7,14 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_biaffine.decode.roles import choose_arguments
-from spacy_biaffine.nn.roles import (
-    MIN_SPANS,
-    Pruning,
-    RoleLabeller,
-    SpanScorer,
-    gold_spans,
-    keep_best,
-)
+from spacy_biaffine.nn.role_candidates import MIN_SPANS, Pruning, gold_spans, keep_best
+from spacy_biaffine.nn.roles import RoleLabeller
+from spacy_biaffine.nn.span_scorer import SpanScorer
 from spacy_biaffine.types import SentenceBatch
 
 WIDTH, ROLES, SENSES = 5, 3, 4
@@ -185,8 +180,8 @@ def test_span_scores_in_parts_are_the_same(monkeypatch):
     starts, ends = torch.ones(6, 6).triu().nonzero(as_tuple=True)
     results = []
     for chunk in (2**22, 60):
-        monkeypatch.setattr("spacy_biaffine.nn.roles.CHUNK", chunk)
-        monkeypatch.setattr("spacy_biaffine.nn.roles.CACHE", chunk // 2)
+        monkeypatch.setattr("spacy_biaffine.nn.span_scorer.CHUNK", chunk)
+        monkeypatch.setattr("spacy_biaffine.nn.span_scorer.CACHE", chunk // 2)
         scores = torch.stack(scorer(x, starts, ends))
         results.append(
             [scores, *torch.autograd.grad(scores.sin().sum(), [x, *scorer.parameters()])]
