@@ -169,9 +169,17 @@ def _predicate_spans(frame: Frame) -> list[Span]:
 
 
 def _labelled(label: str, spans: Iterable[Span], numbers: Numbers) -> list[tuple[str, Piece]]:
-    """Labels and pieces of one argument, in the order of the text, as far as in the sentence."""
+    """Labels and pieces of one argument, in the order of the text, without whitespace.
+
+    Raises ValueError for one that reaches out of the sentence.
+    """
     pieces = []
     for span in sorted(spans, key=lambda span: span.start):
+        if any(token.i not in numbers and not token.is_space for token in span):
+            raise ValueError(
+                f"{label} {span.text!r:.60} reaches out of the sentence of its predicate, which "
+                f"the format can't show. Take it out of the Doc's frames, or join the sentences."
+            )
         inside = [numbers[i] for i in range(span.start, span.end) if i in numbers]
         if inside:
             pieces.append((inside[0], inside[-1] + 1))

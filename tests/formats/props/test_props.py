@@ -423,12 +423,13 @@ def test_blanks_are_not_written(vocab, tmp_path):
     assert (tmp_path / "out.txt").read_text(encoding="utf-8") == text
 
 
-def test_what_is_outside_of_the_sentence_is_not_written(vocab, tmp_path):
+@pytest.mark.parametrize("writer", [write_conll05, write_conll09])
+def test_an_argument_outside_of_the_sentence_is_an_error(vocab, tmp_path, writer):
     doc = Doc(vocab, words=["Songs", "fell", "she", "rose"], sent_starts=[1, 0, 1, 0])
     set_frames(doc, [Frame((doc[1:2],), None, (Role("A1", (doc[0:1], doc[2:3])),))])
-    write_conll05([doc], tmp_path / "out.txt")
-    text = "Songs\t-\t(A1*)\nfell\tfell\t(V*)\n\nshe\t-\nrose\t-\n\n"
-    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == text
+    with pytest.raises(ValueError, match="A1 'she' reaches out of the sentence of its predicate"):
+        writer([doc], tmp_path / "out.txt")
+    assert not (tmp_path / "out.txt").exists()
 
 
 @pytest.mark.parametrize(
