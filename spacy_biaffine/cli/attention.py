@@ -48,10 +48,11 @@ def attention(
     model_of_pipe = getattr(pipe, "model", None)
     encoder = tree_encoder(model_of_pipe) if model_of_pipe is not None else None
     if encoder is None and getattr(model_of_pipe, "name", None) != "label_attention_tagger":
+        fitting = [f"--component {name}" for name, pipe in nlp.components if _fits(pipe)]
         msg.fail(
             f"{model} has no label_attention_tagger called '{component}', nor a component whose "
-            f"encoder reads trees: it has {', '.join(nlp.pipe_names) or 'nothing'}. Name one with "
-            f"--component.",
+            f"encoder reads trees: it has {', '.join(nlp.pipe_names) or 'nothing'}. "
+            + (f"Try {' or '.join(fitting)}." if fitting else "None of them can be drawn."),
             exits=1,
         )
     doc = nlp(text)
@@ -70,3 +71,13 @@ def attention(
     draw_embeddings(label_embeddings(pipe.model), pipe.labels, files[1])
     for file in files:
         msg.good(str(file))
+
+
+def _fits(pipe: Any) -> bool:
+    """Whether its attention can be drawn."""
+    from ..encoders.tree_attention import tree_encoder
+
+    model = getattr(pipe, "model", None)
+    return getattr(model, "name", None) == "label_attention_tagger" or (
+        model is not None and tree_encoder(model) is not None
+    )

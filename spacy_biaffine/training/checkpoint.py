@@ -82,10 +82,14 @@ def find_checkpoint(output: Path) -> Path | None:
 
 def load_pipeline(checkpoint: Path) -> Language:
     """The pipeline of a checkpoint, to be trained further."""
-    nlp = load_model(checkpoint / "model")
+    return with_lemma_labels(load_model(checkpoint / "model"))
+
+
+def with_lemma_labels(nlp: Language) -> Language:
+    """The pipeline, whose lemmatizers know their labels. spaCy does not load them: each gold lemma
+    would count as the first label, and training on would unlearn all lemmas."""
     for _, pipe in nlp.components:
         if isinstance(pipe, EditTreeLemmatizer):
-            # spaCy does not load it: each gold lemma would count as the first label.
             pipe.tree2label = {tree: label for label, tree in enumerate(pipe.cfg["labels"])}
     return nlp
 

@@ -29,6 +29,7 @@ from .checkpoint import (
     load_progress,
     replaced,
     save_checkpoint,
+    with_lemma_labels,
 )
 
 QUARTER_HOUR = 900.0
@@ -58,7 +59,10 @@ def train(
     checkpoint = find_checkpoint(output)
     _check_config(config, output, checkpoint)
     _seed(config, use_gpu)
-    nlp = init_nlp(config, use_gpu=use_gpu) if checkpoint is None else load_pipeline(checkpoint)
+    if checkpoint is None:
+        nlp = with_lemma_labels(init_nlp(config, use_gpu=use_gpu))
+    else:
+        nlp = load_pipeline(checkpoint)
     run = Run(nlp, output, every, say)
     if checkpoint is not None:
         run.done = load_progress(checkpoint, nlp, run.optimizer)

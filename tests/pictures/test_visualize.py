@@ -114,6 +114,7 @@ def test_command(nlp, tmp_path):
     [
         ("  ", [], "no words"),
         ("Rain", ["-c", "tagger"], "no label_attention_tagger called 'tagger'"),
+        ("Rain", ["-c", "tagger"], "Try --component label_attention_tagger."),
     ],
 )
 def test_command_that_cannot_be_done(nlp, tmp_path, text, options, message):

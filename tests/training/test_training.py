@@ -217,6 +217,26 @@ def test_patience_ends_a_run(config, tmp_path, monkeypatch):
     assert json.loads(lines[-1])["step"] == 6
 
 
+def test_a_lemmatizer_that_is_trained_on_keeps_its_labels(config, tmp_path, monkeypatch):
+    """Gold lemmas stand for the same labels in a pipeline that goes on from another one."""
+    loop.train(config, tmp_path / "first", say=lambda line: None)
+    name = "trainable_lemmatizer"
+    for each in config["components"]:
+        config["components"][each] = {"source": str(tmp_path / "first" / "model-last")}
+    known = []
+    original = loop.Run.to_end
+
+    def to_end(self):
+        known.append(dict(self.nlp.get_pipe(name).tree2label))
+        original(self)
+
+    monkeypatch.setattr(loop.Run, "to_end", to_end)
+    loop.train(config, tmp_path / "second", say=lambda line: None)
+    labels = spacy.load(tmp_path / "first" / "model-last").get_pipe(name).cfg["labels"]
+    assert len(labels) > 1
+    assert known == [{tree: label for label, tree in enumerate(labels)}]
+
+
 def test_random_numbers_go_on(tmp_path):
     from spacy_biaffine.training import checkpoint
 
