@@ -64,7 +64,8 @@ def drive(folder: Path, pool: QuickPool, content: dict[str, Any] | None = None) 
 
 
 def keys_of(folder: Path) -> list[str]:
-    return [json.loads(line)["key"] for line in results_of(folder).path.open(encoding="utf-8")]
+    lines = results_of(folder).path.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["key"] for line in lines]
 
 
 def results_of(folder: Path) -> Results:

@@ -433,8 +433,9 @@ def test_saved_and_loaded(trained, tmp_path):
     assert list(map(described, loaded.pipe(TEXTS))) == list(map(described, trained.pipe(TEXTS)))
 
 
-def test_two_processes_find_the_same(trained):
-    docs = trained.pipe(TEXTS, n_process=2, batch_size=2)
+def test_two_processes_find_the_same(trained, tmp_path):
+    trained.to_disk(tmp_path)  # spaCy can't send one that was trained here: it has an optimizer
+    docs = spacy.load(tmp_path).pipe(TEXTS, n_process=2, batch_size=2)
     assert list(map(described, docs)) == list(map(described, trained.pipe(TEXTS, batch_size=2)))
 
 
