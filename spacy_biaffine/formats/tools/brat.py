@@ -89,12 +89,11 @@ def _texts(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _layers(texts: Iterable[Path]) -> Layers:
-    kinds = {
-        line[:1]
-        for path in texts
-        if path.with_suffix(ANNOTATION).exists()
-        for line in path.with_suffix(ANNOTATION).open("rb")
-    }
+    kinds: set[bytes] = set()
+    for path in texts:
+        if path.with_suffix(ANNOTATION).exists():
+            with path.with_suffix(ANNOTATION).open("rb") as file:
+                kinds.update(line[:1] for line in file)
     return Layers(b"R" in kinds, b"E" in kinds)
 
 
